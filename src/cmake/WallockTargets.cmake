@@ -1,0 +1,13 @@
+# Properties that wallock's own targets share. They are private: a user of the library inherits none.
+
+# wallock_warnings: what the compiler must say about our code.
+add_library(wallock_warnings INTERFACE)
+target_compile_options(wallock_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${WALLOCK_WERROR}>:-Werror>)
+
+# wallock_own_target(<target>): applies the warnings, and forbids compiler extensions.
+function(wallock_own_target target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:wallock_warnings>)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
