@@ -8,7 +8,7 @@ find_package(SQLiteCpp CONFIG REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
 find_package(fmt CONFIG REQUIRED)
 find_package(tl-expected CONFIG REQUIRED)
-# Only wallock/json.hpp needs it, so its absence takes away the target wallock::json and nothing else.
+# Only wallock/json.hpp needs it: without it there is no target wallock::json, and that is all.
 find_package(nlohmann_json 3.11 CONFIG QUIET)
 
 # CMake 4.3 renamed SQLite's target; the rest of the build knows one name.
@@ -18,5 +18,5 @@ endif()
 
 # The name has no "::", so CMake would take a missing target for a library file, -lSQLiteCpp.
 if(NOT TARGET SQLiteCpp)
-  message(FATAL_ERROR "The package SQLiteCpp was found, but it does not define the target SQLiteCpp.")
+  message(FATAL_ERROR "The package SQLiteCpp does not define the target SQLiteCpp.")
 endif()

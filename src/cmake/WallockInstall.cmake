@@ -24,9 +24,9 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/wallockConfigVersion.cmake"
   DESTINATION "${config_dir}")
 
-# pkg-config. SQLiteCpp and tl-expected have no .pc file: the first is named as a library, the second
-# is a header in the default include path. A static archive needs its libraries on every link line,
-# also without --static, so they are public then; a shared one has brought them along.
+# pkg-config. SQLiteCpp and tl-expected have no .pc file: the first is named as a library, the
+# second is a header in the default include path. A static archive needs its libraries on every link
+# line, also without --static, so they are public then; a shared one has brought them along.
 if(wallock_type STREQUAL "SHARED_LIBRARY")
   set(WALLOCK_PC_REQUIRES "sqlite3")
   set(WALLOCK_PC_REQUIRES_PRIVATE "libcrypto fmt")

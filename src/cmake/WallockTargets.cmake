@@ -1,4 +1,4 @@
-# Properties that wallock's own targets share. They are private: a user of the library inherits none.
+# What wallock's own targets share. All of it is private: a user of the library inherits nothing.
 
 # wallock_warnings: what the compiler must say about our code.
 add_library(wallock_warnings INTERFACE)
