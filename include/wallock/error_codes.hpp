@@ -1,0 +1,186 @@
+// The table behind Errc: name, what happened, what to do next. Included by error.hpp.
+#pragma once
+
+#include "wallock/error.hpp"
+
+namespace wallock {
+
+constexpr ErrcInfo describe(Errc code) noexcept {
+  switch (code) {
+    case Errc::busy:
+      return {"busy", "the store's write lock was not had before the deadline",
+              "repeat the operation, after a pause"};
+    case Errc::io_error:
+      return {"io_error", "the operating system failed a read or write of the store",
+              "repeat the operation; look at the disk if it persists"};
+    case Errc::disk_full:
+      return {"disk_full", "the disk has no room for the write",
+              "free some room, then repeat the operation"};
+    case Errc::outcome_unknown:
+      return {"outcome_unknown", "the commit was neither confirmed nor undone",
+              "repeat the operation with the same action ids: it answers what happened"};
+    case Errc::store_unavailable:
+      return {"store_unavailable", "the store cannot be opened or written",
+              "check that the path exists and is writable, then repeat"};
+    case Errc::validation_budget_exceeded:
+      return {"validation_budget_exceeded", "the request was not validated within its time budget",
+              "send it again, smaller, or raise the budget"};
+    case Errc::out_of_memory:
+      return {"out_of_memory", "memory ran out; nothing was changed", "free memory, then repeat"};
+    case Errc::invalid_name:
+      return {"invalid_name", "a name is empty, too long, not UTF-8, or has a control byte",
+              "give 1 to 255 bytes of UTF-8 without control bytes"};
+    case Errc::invalid_duration:
+      return {"invalid_duration", "a duration is outside its bounds",
+              "give a duration within the documented bounds"};
+    case Errc::invalid_option:
+      return {"invalid_option", "an option is outside its bounds", "fix the option named"};
+    case Errc::invalid_score:
+      return {"invalid_score", "a score is not a decimal between 0 and 1 with at most 6 places",
+              "give a plain decimal such as 0.75"};
+    case Errc::invalid_decimal:
+      return {"invalid_decimal", "an amount is not a plain decimal that fits",
+              "give digits with at most one point, no exponent, at most 18 places"};
+    case Errc::invalid_digest:
+      return {"invalid_digest", "a digest is not 64 characters of [a-f0-9]",
+              "give a SHA-256 digest in lower-case hex"};
+    case Errc::invalid_token:
+      return {"invalid_token", "a fencing token does not fit 63 bits",
+              "pass on the token exactly as it was granted"};
+    case Errc::invalid_evidence:
+      return {"invalid_evidence", "recovery evidence is empty or too long",
+              "say in 1 to 1024 bytes of UTF-8 what was verified"};
+    case Errc::too_large:
+      return {"too_large", "a value is larger than its limit", "send less, or raise the limit"};
+    case Errc::batch_size:
+      return {"batch_size", "a batch holds 1 to 1000 actions", "split the batch"};
+    case Errc::duplicate_action:
+      return {"duplicate_action", "the same action id stands twice in one batch",
+              "give every action of a batch its own id"};
+    case Errc::json_syntax:
+      return {"json_syntax", "the text is not one JSON document", "send well-formed JSON"};
+    case Errc::json_unknown_field:
+      return {"json_unknown_field", "the document has a field that is not declared",
+              "remove the field named"};
+    case Errc::json_duplicate_field:
+      return {"json_duplicate_field", "the document has a field twice", "send each field once"};
+    case Errc::json_missing_field:
+      return {"json_missing_field", "the document lacks a required field", "add the field named"};
+    case Errc::json_wrong_type:
+      return {"json_wrong_type", "a field has a value of another type",
+              "send the declared type for the field named"};
+    case Errc::json_float:
+      return {"json_float", "a number is written as a float where an exact decimal is meant",
+              "write the digits out, without an exponent"};
+    case Errc::json_too_deep:
+      return {"json_too_deep", "the document is nested deeper than the limit", "flatten it"};
+    case Errc::json_too_large:
+      return {"json_too_large", "the document is larger than the limit", "send less"};
+    case Errc::json_invalid_utf8:
+      return {"json_invalid_utf8", "the document is not valid UTF-8", "send valid UTF-8"};
+    case Errc::json_nul:
+      return {"json_nul", "a text field holds a NUL", "send binary content as hex"};
+    case Errc::forked_handle:
+      return {"forked_handle", "the handle was opened by the parent of this process",
+              "open a Coordinator of its own in the child"};
+    case Errc::unsupported_filesystem:
+      return {"unsupported_filesystem", "the store lies on a network or cross-machine file system",
+              "put the store on a local disk"};
+    case Errc::schema_too_new:
+      return {"schema_too_new", "the store was written by a newer version", "upgrade this program"};
+    case Errc::not_a_store:
+      return {"not_a_store", "the file is not a SQLite database",
+              "check the path; the file was not touched"};
+    case Errc::work_forbidden:
+      return {"work_forbidden", "the work touched transaction control or the library's own tables",
+              "use only your own tables, and leave BEGIN and COMMIT to the library"};
+    case Errc::setting_refused:
+      return {"setting_refused", "SQLite did not take a setting that safety depends on",
+              "use a SQLite build that supports it"};
+    case Errc::called_inside_work:
+      return {"called_inside_work", "the coordinator was called from inside its own commit work",
+              "call it before or after the commit"};
+    case Errc::lease_held:
+      return {"lease_held", "another holder has the lease", "wait, or try again later"};
+    case Errc::already_held:
+      return {"already_held", "this holder has the lease already; leases are not re-entrant",
+              "use the lease you have"};
+    case Errc::stale_token:
+      return {"stale_token", "the token is at or below the resource's fence",
+              "drop the work; acquire again if it must be done"};
+    case Errc::lease_expired:
+      return {"lease_expired", "the lease has passed its end", "acquire again"};
+    case Errc::lease_lost:
+      return {"lease_lost", "the lease was released, revoked or superseded", "acquire again"};
+    case Errc::breaker_open:
+      return {"breaker_open", "the resource's breaker is not closed",
+              "wait for recovery, or begin it"};
+    case Errc::breaker_not_open:
+      return {"breaker_not_open", "there is nothing to recover: the breaker is closed",
+              "go on with ordinary work"};
+    case Errc::recovery_not_due:
+      return {"recovery_not_due", "the breaker may not be probed yet",
+              "begin recovery at the time named"};
+    case Errc::probe_lost:
+      return {"probe_lost", "the probe is not the breaker's current one, or its time ran out",
+              "begin recovery again"};
+    case Errc::action_conflict:
+      return {"action_conflict", "the action id is recorded with other content",
+              "use a new id for new content"};
+    case Errc::batch_partly_recorded:
+      return {"batch_partly_recorded", "some actions of the batch are recorded and some are not",
+              "repeat the batch as it was first sent, or send only the new actions"};
+    case Errc::request_spent:
+      return {"request_spent", "the lease that this acquire was granted has ended since",
+              "acquire with a new action id"};
+    case Errc::claim_lost:
+      return {"claim_lost", "the claim token is no longer the delivery's current one",
+              "drop the delivery; another claim has it"};
+    case Errc::work_failed:
+      return {"work_failed", "the work threw or returned an error; all was rolled back",
+              "mend the work, then repeat"};
+    case Errc::cancelled:
+      return {"cancelled", "the caller asked to stop waiting", "nothing is left behind"};
+    case Errc::breaker_illegal:
+      return {"breaker_illegal", "the breaker row is missing or not legal; it reads as open",
+              "inspect the store, then reset the breaker by explicit recovery"};
+    case Errc::unknown_token:
+      return {"unknown_token", "the token was never issued for this resource",
+              "find out where the token came from"};
+    case Errc::ledger_damaged:
+      return {"ledger_damaged", "a ledger record does not match its hash",
+              "stop writing and compare with a trusted copy"};
+    case Errc::invariant_violated:
+      return {"invariant_violated", "the schema refused a write that breaks an invariant",
+              "report it with the code; nothing was written"};
+    case Errc::store_corrupt:
+      return {"store_corrupt", "SQLite found the database file damaged",
+              "stop, keep the files, restore a backup"};
+    case Errc::store_replaced:
+      return {"store_replaced", "the database file was moved, deleted or replaced while in use",
+              "stop all users of the path, then open again"};
+  }
+  return {"unknown", "unknown error code", "report it"};
+}
+
+inline std::string to_string(const Error& error) {
+  const ErrorFacts& facts = error.facts();
+  std::string text(to_string(error.code()));
+  text.append(" (").append(to_string(error.error_class())).append("): ");
+  text.append(error.summary());
+  std::string known;
+  const auto add = [&known](std::string_view name, const std::string& value) {
+    known.append(known.empty() ? " [" : " ").append(name).append("=").append(value);
+  };
+  if (!facts.field.empty()) add("field", facts.field);
+  if (!facts.resource.empty()) add("resource", facts.resource);
+  if (!facts.holder.empty()) add("holder", facts.holder);
+  if (facts.token) add("token", to_string(*facts.token));
+  if (facts.fence) add("fence", to_string(*facts.fence));
+  if (facts.limit) add("limit", std::to_string(*facts.limit));
+  if (facts.native != 0) add("native", std::to_string(facts.native));
+  if (!known.empty()) text.append(known).append("]");
+  return text.append("; ").append(error.advice());
+}
+
+}  // namespace wallock

@@ -1,0 +1,94 @@
+// What every rule reads: a resource as stored, and the moment it is looked at.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "wallock/audit.hpp"
+#include "wallock/breaker.hpp"
+#include "wallock/lease.hpp"
+#include "wallock/name.hpp"
+#include "wallock/result.hpp"
+#include "wallock/time.hpp"
+#include "wallock/token.hpp"
+
+namespace wallock::rules {
+
+// Who holds a resource, and until when.
+struct Tenure {
+  HolderId holder;
+  InstanceId instance{};
+  Instant granted_at;
+  Instant expires_at;
+  std::optional<ActionId> request = {};  // the acquire's own action id
+
+  friend bool operator==(const Tenure&, const Tenure&) = default;
+};
+
+// A resource as one transaction reads it. `issued` is the latest token granted; a tenure, if any,
+// is always that token's.
+struct ResourceState {
+  FencingToken max_fence;  // the highest token that may no longer write
+  FencingToken issued;
+  std::optional<Tenure> tenure = {};
+  // Empty if the row is missing or not legal: reads as not closed (INV-05).
+  std::optional<BreakerRow> breaker = {};
+
+  friend bool operator==(const ResourceState&, const ResourceState&) = default;
+};
+
+// A resource that no row speaks of yet.
+[[nodiscard]] inline ResourceState fresh_resource() {
+  return ResourceState{.max_fence = {}, .issued = {}, .breaker = BreakerRow{}};
+}
+
+// The moment of a decision, read inside its transaction after the write lock is held.
+struct Moment {
+  Instant now;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  // that the next ledger record will take
+
+  // The token of the n-th record that this transaction appends.
+  [[nodiscard]] std::optional<FencingToken> token(std::uint64_t n = 0) const noexcept {
+    return FencingToken::of(epoch, position + n);
+  }
+};
+
+// The highest token that may no longer write, by the row or because it belongs to an earlier epoch:
+// a raised epoch fences every token before it without touching a row.
+[[nodiscard]] inline FencingToken fence(const ResourceState& state, const Moment& at) {
+  const auto first = FencingToken::of(at.epoch, 0);
+  return std::max(state.max_fence, first ? first->predecessor() : FencingToken());
+}
+
+// True while the tenure keeps others out.
+[[nodiscard]] inline bool is_live(const ResourceState& state, const Moment& at) {
+  return state.tenure && state.issued.epoch() == at.epoch && at.now < state.tenure->expires_at;
+}
+
+// What a rule answers when it changes something: the row to store and the records to append, in
+// order, in the same transaction.
+struct Change {
+  ResourceState next;
+  std::vector<LedgerEntry> entries = {};
+};
+
+// An error about a resource's token, with everything the caller may want to know.
+[[nodiscard]] inline Error token_error(Errc code, const ResourceName& resource, FencingToken token,
+                                       FencingToken fence) {
+  return Error(code, ErrorFacts{.resource = resource.str(), .token = token, .fence = fence});
+}
+
+// Refuses a token that this resource never issued.
+[[nodiscard]] inline Status check_issued(const ResourceState& state, const ResourceName& resource,
+                                         FencingToken token) {
+  if (!token) return fail(invalid(Errc::invalid_token, "token"));
+  if (token > state.issued) {
+    return fail(token_error(Errc::unknown_token, resource, token, state.issued));
+  }
+  return {};
+}
+
+}  // namespace wallock::rules
