@@ -40,6 +40,7 @@ cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 file(RELATIVE_PATH WALLOCK_PC_UP
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" WALLOCK_PC_UP "${WALLOCK_PC_UP}")
 configure_file("${PROJECT_SOURCE_DIR}/src/cmake/wallock.pc.in"
   "${CMAKE_CURRENT_BINARY_DIR}/wallock.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/wallock.pc"
