@@ -4,7 +4,7 @@
 wallock_library_packages=(
   g++ cmake ninja-build
   libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libfmt-dev libssl-dev libexpected-dev)
-wallock_test_packages=(catch2 pkg-config python3 git)
+wallock_test_packages=(catch2 libbenchmark-dev pkg-config python3)
 
 # need_packages NAME...: makes sure that these packages are installed, or ends the script.
 need_packages() {
