@@ -8,6 +8,6 @@ source tests/support/packages.sh
 need_packages "${wallock_library_packages[@]}"
 use_ccache
 
-cmake --preset release -DWALLOCK_BUILD_TESTS=OFF -DWALLOCK_BUILD_BENCH=OFF --log-level=WARNING >/dev/null
+cmake --preset release -DWALLOCK_BUILD_TESTS=OFF -DWALLOCK_BUILD_BENCH=OFF >/dev/null
 cmake --build --preset release -j "${JOBS:-2}" --target wallock_demo
 exec build/release/examples/wallock_demo "$@"
