@@ -1,0 +1,206 @@
+-- Schema version 1. Every bound that a rule keeps is kept here again, so that a wrong program, or a
+-- right one with a wrong rule, is refused by the file itself.
+--
+-- Times named *_at, due and born are nanoseconds on the boot clock of the epoch they were written
+-- in; recorded_at is microseconds of wall time, for people. Tokens are FencingToken::value().
+
+-- One row: who this store is, and the epoch that its tokens are issued in.
+CREATE TABLE wallock_meta (
+  id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  schema_version INTEGER NOT NULL CHECK (schema_version >= 1),
+  min_reader     INTEGER NOT NULL CHECK (min_reader >= 1),
+  min_writer     INTEGER NOT NULL CHECK (min_writer >= 1),
+  store_id       BLOB    NOT NULL CHECK (length(store_id) = 16),
+  epoch          INTEGER NOT NULL CHECK (epoch BETWEEN 0 AND 1048575),
+  boot_id        TEXT    NOT NULL
+) STRICT;
+
+CREATE TRIGGER wallock_meta_epoch_never_falls
+BEFORE UPDATE ON wallock_meta WHEN NEW.epoch < OLD.epoch
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: the epoch never falls');
+END;
+
+-- Migrations that were applied, by the name of their file.
+CREATE TABLE wallock_migrations (
+  name       TEXT    NOT NULL PRIMARY KEY,
+  applied_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row per resource: its fence, its latest token, and the lease on it, if any.
+CREATE TABLE wallock_resources (
+  resource   TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
+  max_fence  INTEGER NOT NULL CHECK (max_fence >= 0),
+  issued     INTEGER NOT NULL CHECK (issued >= max_fence),
+  holder     TEXT    CHECK (length(CAST(holder AS BLOB)) BETWEEN 1 AND 255),
+  instance   INTEGER,
+  granted_at INTEGER,
+  expires_at INTEGER,
+  request    TEXT,
+  metadata   BLOB    CHECK (length(metadata) <= 4096),
+  CHECK ((holder IS NULL) = (instance IS NULL) AND (holder IS NULL) = (granted_at IS NULL)
+         AND (holder IS NULL) = (expires_at IS NULL)
+         AND (holder IS NOT NULL OR (request IS NULL AND metadata IS NULL))),
+  CHECK (expires_at > granted_at)
+) STRICT, WITHOUT ROWID;
+
+-- INV-01: what was fenced stays fenced.
+CREATE TRIGGER wallock_resources_fence_never_falls
+BEFORE UPDATE ON wallock_resources WHEN NEW.max_fence < OLD.max_fence OR NEW.issued < OLD.issued
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a fence never falls');
+END;
+
+-- One row per resource. A missing or illegal row never reads as closed (INV-05).
+CREATE TABLE wallock_breakers (
+  resource         TEXT    NOT NULL PRIMARY KEY
+                           CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
+  state            INTEGER NOT NULL,  -- 0 CLOSED, 1 OPEN, 2 PROBING
+  forced           INTEGER NOT NULL CHECK (forced IN (0, 1)),
+  timeouts         INTEGER NOT NULL CHECK (timeouts >= 0),
+  generation       INTEGER NOT NULL CHECK (generation >= 0),
+  failed_probes    INTEGER NOT NULL CHECK (failed_probes >= 0),
+  interval_ns      INTEGER NOT NULL CHECK (interval_ns >= 0),
+  since_at         INTEGER NOT NULL,
+  epoch            INTEGER NOT NULL CHECK (epoch BETWEEN 0 AND 1048575),
+  probe_token      INTEGER CHECK (probe_token > 0),
+  probe_holder     TEXT,
+  probe_instance   INTEGER,
+  probe_expires_at INTEGER,
+  CHECK ((probe_token IS NULL) = (probe_holder IS NULL)
+         AND (probe_token IS NULL) = (probe_instance IS NULL)
+         AND (probe_token IS NULL) = (probe_expires_at IS NULL)),
+  CHECK (CASE state
+           WHEN 0 THEN forced = 0 AND probe_token IS NULL AND interval_ns = 0
+                       AND failed_probes = 0
+           WHEN 1 THEN probe_token IS NULL AND interval_ns > 0 AND generation > 0
+           WHEN 2 THEN forced = 0 AND probe_token IS NOT NULL AND interval_ns > 0
+                       AND generation > 0
+           ELSE 0
+         END)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER wallock_breakers_close_only_by_a_probe
+BEFORE UPDATE ON wallock_breakers
+WHEN NEW.generation < OLD.generation OR (OLD.state = 1 AND NEW.state = 0)
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
+END;
+
+CREATE TRIGGER wallock_breakers_open_row_stays
+BEFORE DELETE ON wallock_breakers WHEN OLD.state <> 0
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: the row of an open breaker stays');
+END;
+
+-- The ledger: append-only, one row per state change, leaf n of the Merkle tree at position n.
+-- `nodes` holds the hashes of the subtrees that the row completes, smallest first (docs/ledger.md).
+CREATE TABLE wallock_lease_queue_events (
+  position    INTEGER NOT NULL PRIMARY KEY CHECK (position BETWEEN 0 AND 8796093022207),
+  kind        INTEGER NOT NULL,
+  resource    TEXT    CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
+  action_id   TEXT    CHECK (length(CAST(action_id AS BLOB)) BETWEEN 1 AND 255),
+  token       INTEGER NOT NULL CHECK (token >= 0),
+  state       INTEGER,
+  subject     INTEGER CHECK (subject < position),
+  until_at    INTEGER,
+  score       INTEGER CHECK (score BETWEEN 0 AND 1000000),
+  digest      BLOB    CHECK (length(digest) = 32),
+  actor       TEXT    CHECK (length(CAST(actor AS BLOB)) BETWEEN 1 AND 255),
+  detail      TEXT    CHECK (length(CAST(detail AS BLOB)) BETWEEN 1 AND 1024),
+  recorded_at INTEGER NOT NULL,
+  leaf_hash   BLOB    NOT NULL CHECK (length(leaf_hash) = 32),
+  nodes       BLOB    CHECK (length(nodes) > 0 AND length(nodes) % 32 = 0),
+  -- INV-06: the states that an action can be in after each kind of record.
+  CHECK (CASE kind
+           WHEN 20 THEN state IN (1, 3) AND action_id IS NOT NULL AND digest IS NOT NULL
+                        AND score IS NOT NULL
+           WHEN 40 THEN state = 2 AND subject IS NOT NULL
+           WHEN 41 THEN state = 3 AND subject IS NOT NULL
+           WHEN 42 THEN state = 2 AND subject IS NOT NULL
+           WHEN 43 THEN state = 4 AND subject IS NOT NULL
+           ELSE state IS NULL AND subject IS NULL AND digest IS NULL AND score IS NULL
+         END)
+) STRICT;
+
+-- INV-04: at most one event per action id. Grants without one do not pay for it.
+CREATE UNIQUE INDEX wallock_events_action_id
+  ON wallock_lease_queue_events (action_id) WHERE action_id IS NOT NULL;
+
+CREATE TRIGGER wallock_events_no_update
+BEFORE UPDATE ON wallock_lease_queue_events
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: the ledger is append-only');
+END;
+
+CREATE TRIGGER wallock_events_no_delete
+BEFORE DELETE ON wallock_lease_queue_events
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: the ledger is append-only');
+END;
+
+-- The governing equation, once more: an action is recorded only under a token above the fence of
+-- its resource, issued in this epoch, while the breaker is closed (INV-01, INV-05).
+CREATE TRIGGER wallock_events_commit_gate
+BEFORE INSERT ON wallock_lease_queue_events WHEN NEW.kind = 20
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: stale token or open breaker')
+  WHERE NOT EXISTS (
+    SELECT 1 FROM wallock_resources AS r
+    JOIN wallock_breakers AS b ON b.resource = r.resource
+    JOIN wallock_meta AS m ON m.id = 1
+    WHERE r.resource = NEW.resource AND NEW.token > r.max_fence AND NEW.token <= r.issued
+      AND NEW.token >> 43 = m.epoch AND b.state = 0);
+END;
+
+-- What an action carries. Apart from the ledger, so that it can be taken away later without
+-- breaking a hash: the record holds only its salted digest.
+CREATE TABLE wallock_payloads (
+  position      INTEGER NOT NULL PRIMARY KEY,
+  salt          BLOB    NOT NULL CHECK (length(salt) = 16),
+  destination   TEXT    CHECK (length(CAST(destination AS BLOB)) BETWEEN 1 AND 255),
+  amount_units  INTEGER,
+  amount_places INTEGER CHECK (amount_places BETWEEN 0 AND 18),
+  payload       BLOB    NOT NULL CHECK (length(payload) <= 16777216),
+  CHECK ((amount_units IS NULL) = (amount_places IS NULL))
+) STRICT;
+
+-- The outbox: the mutable part of an action's way out. The row leaves when the way ends.
+CREATE TABLE wallock_deliveries (
+  position         INTEGER NOT NULL PRIMARY KEY,
+  resource         TEXT    NOT NULL,
+  destination      TEXT    NOT NULL,
+  state            INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- ready, blocked, claimed
+  born             INTEGER NOT NULL,
+  due              INTEGER NOT NULL,
+  attempt          INTEGER NOT NULL CHECK (attempt >= 0),
+  claim_token      INTEGER NOT NULL CHECK (claim_token >= 0),
+  claim_expires_at INTEGER NOT NULL,
+  CHECK (state <> 2 OR (claim_token > 0 AND attempt > 0))
+) STRICT;
+
+-- A claim looks only at rows it can take: one index per state, none holds another state's rows.
+CREATE INDEX wallock_deliveries_ready
+  ON wallock_deliveries (destination, due, position) WHERE state = 0;
+CREATE INDEX wallock_deliveries_claimed
+  ON wallock_deliveries (destination, claim_expires_at, position) WHERE state = 2;
+-- Who is next in line for a resource.
+CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource, position);
+
+-- A delivery is sealed only under its current claim.
+CREATE TRIGGER wallock_events_seal_gate
+BEFORE INSERT ON wallock_lease_queue_events WHEN NEW.kind = 41
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: sealed without its claim')
+  WHERE NOT EXISTS (SELECT 1 FROM wallock_deliveries
+                    WHERE position = NEW.subject AND state = 2 AND claim_token = NEW.token);
+END;
+
+-- Deliveries that were given up, with their last state, for people to look at.
+CREATE TABLE wallock_dead_letters (
+  position    INTEGER NOT NULL PRIMARY KEY,
+  resource    TEXT    NOT NULL,
+  destination TEXT    NOT NULL,
+  attempts    INTEGER NOT NULL CHECK (attempts >= 0),
+  recorded_at INTEGER NOT NULL
+) STRICT;
