@@ -22,8 +22,8 @@ namespace wallock::ledger {
 // digest and ok() turns false for good: ask ok() before a digest is stored or an answer is built
 // on one.
 //
-// Movable (only destroy or assign what was moved from), not copyable. Not thread-safe: one per user.
-// Works on in a forked child.
+// Movable (only destroy or assign what was moved from), not copyable. Not thread-safe: one per
+// user. Works on in a forked child.
 class Sha256 {
  public:
   // out_of_memory (transient) if OpenSSL gives no SHA-256 or no context.
