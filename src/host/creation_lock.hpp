@@ -1,0 +1,48 @@
+// CreationLock: one process at a time creates or migrates a store.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host/process.hpp"
+#include "wallock/clock.hpp"
+#include "wallock/result.hpp"
+
+namespace wallock::host {
+
+// The file beside a database that carries the library's kernel locks: "<database>-wallock". It
+// holds nothing durable. It is never deleted: who waits for a lock on it and who comes later must
+// mean one file.
+[[nodiscard]] std::string sidecar_path(std::string_view database);
+
+// Exclusive among all threads and processes of this machine, by an open file description lock on
+// byte 0 of the sidecar (fcntl(2), F_OFD_SETLK; flock(2) where there is none). The kernel drops it
+// when its process dies. Writes nothing into the file and never opens the database.
+//
+// Move-only; belongs to one thread at a time. The destructor lets go of the lock; in a forked child
+// it does not, because parent and child share it.
+class CreationLock {
+ public:
+  // Waits for the lock until `deadline` on `clock`, at least one attempt. Creates the file with the
+  // database's mode and, for root, its owner; 0600 if there is no database yet.
+  // busy with the deadline passed; store_unavailable with errno in facts().native: the file cannot
+  // be created or opened, is a link (ELOOP) or no regular file (EINVAL), or cannot be locked (all
+  // transient).
+  [[nodiscard]] static Result<CreationLock> acquire(std::string_view database, const Clock& clock,
+                                                    Instant deadline);
+
+  CreationLock(CreationLock&& other) noexcept;
+  CreationLock& operator=(CreationLock&& other) noexcept;
+  CreationLock(const CreationLock&) = delete;
+  CreationLock& operator=(const CreationLock&) = delete;
+  ~CreationLock();
+
+ private:
+  explicit CreationLock(int file) noexcept : file_(file) {}
+  void let_go() noexcept;
+
+  int file_;
+  ProcessMark process_;
+};
+
+}  // namespace wallock::host
