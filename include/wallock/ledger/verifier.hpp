@@ -22,6 +22,8 @@ struct StoredRow {
   LedgerEntry entry = {};
   std::span<const std::uint8_t> leaf_hash = {};
   std::span<const std::uint8_t> nodes = {};  // empty also for NULL
+  // False if the reader found that the row's payload and salt do not give entry.digest.
+  bool payload_matches = true;
 };
 
 // Takes the rows in ascending order of position and recomputes all that is stored about them. The
@@ -46,37 +48,35 @@ class Verifier {
     note_trusted_root();
   }
 
-  // Checks the next row: none to go on, or what is wrong.
+  // Checks the next row: none to go on, or what is wrong. The record is checked before the payload,
+  // so that an altered digest is not taken for an altered payload.
   DamageKind feed(const StoredRow& row) {
     if (damage_ != DamageKind::none) return damage_;
-    const std::uint64_t expected = frontier_.size();
-    // Of a hole, the first missing position is named; of a repetition, the one that stands twice.
-    if (row.position != expected) return report(std::min(row.position, expected), DamageKind::gap);
+    if (row.position != frontier_.size()) return gap(row.position);
     frame_.clear();
     if (!append_frame(frame_, row.position, row.recorded_at, row.entry)) {
-      return report(expected, DamageKind::record);
+      return damaged(row.position, DamageKind::record);
     }
     const Digest leaf = hasher_.leaf(as_bytes(frame_));
     if (!std::ranges::equal(row.leaf_hash, leaf.bytes())) {
-      return report(expected, DamageKind::record);
+      return damaged(row.position, DamageKind::record);
     }
     const CompletedNodes nodes = frontier_.completed_by(leaf, hasher_);
     if (!std::ranges::equal(row.nodes, nodes.bytes())) {
-      return report(expected, DamageKind::subtree);
+      return damaged(row.position, DamageKind::subtree);
     }
+    if (!row.payload_matches) return damaged(row.position, DamageKind::payload);
     frontier_.adopt(leaf, nodes);
     note_trusted_root();
     return DamageKind::none;
   }
 
-  // Notes damage that the reader of the rows found: a row whose columns cannot be read at all
-  // (record), or a payload that does not match its digest (payload). Keeps the first damage noted.
-  DamageKind report(std::uint64_t position, DamageKind damage) noexcept {
-    if (damage_ == DamageKind::none && damage != DamageKind::none) {
-      damage_ = damage;
-      first_bad_ = position;
-    }
-    return damage_;
+  // In place of feed() for a row whose columns are no LedgerEntry at all, such as an unknown kind
+  // or a name that is none: a damaged record, or a gap if it is not even the next position.
+  DamageKind feed_unreadable(std::uint64_t position) noexcept {
+    if (damage_ != DamageKind::none) return damage_;
+    if (position != frontier_.size()) return gap(position);
+    return damaged(position, DamageKind::record);
   }
 
   // The verdict on all that was fed: damaged, or truncated if the trusted head has more rows, or
@@ -90,6 +90,17 @@ class Verifier {
   }
 
  private:
+  DamageKind damaged(std::uint64_t position, DamageKind damage) noexcept {
+    first_bad_ = position;
+    damage_ = damage;
+    return damage;
+  }
+
+  // Of a hole, the first missing position is named; of a repetition, the one that stands twice.
+  DamageKind gap(std::uint64_t position) noexcept {
+    return damaged(std::min(position, frontier_.size()), DamageKind::gap);
+  }
+
   [[nodiscard]] VerifyVerdict verdict() const noexcept {
     if (damage_ != DamageKind::none) return VerifyVerdict::damaged;
     if (!trusted_) return VerifyVerdict::unanchored;
