@@ -102,8 +102,9 @@ class Batch {
   Batch(ActionRequest action) { actions_.push_back(std::move(action)); }                // NOLINT
   Batch(std::vector<ActionRequest> actions) noexcept : actions_(std::move(actions)) {}  // NOLINT
 
-  // The checked actions, in the order given. batch_size unless 1 to 1000; duplicate_action if an id
-  // stands twice; else the first member's own error (deterministic, all of them).
+  // The checked actions, in the order given; they live in this batch. The first bad member's own
+  // error; batch_size unless 1 to 1000; duplicate_action if an id stands twice (deterministic, all
+  // of them).
   [[nodiscard]] Result<std::span<const ActionRequest>> check() const {
     if (error_) return fail(*error_);
     if (actions_.empty() || actions_.size() > max_batch_actions) {

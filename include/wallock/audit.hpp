@@ -1,6 +1,8 @@
 // AuditRecord: one row of the append-only ledger, and LedgerEntry, what is to become one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,6 +46,15 @@ enum class RecordKind : std::uint8_t {
   delivery_retried = 42,
   delivery_dead = 43,
 };
+
+inline constexpr std::array all_record_kinds{
+    RecordKind::genesis,          RecordKind::epoch_raised,      RecordKind::lease_granted,
+    RecordKind::lease_renewed,    RecordKind::lease_released,    RecordKind::lease_revoked,
+    RecordKind::action_recorded,  RecordKind::outcome_late,      RecordKind::timeout_reported,
+    RecordKind::timeouts_cleared, RecordKind::breaker_tripped,   RecordKind::probe_granted,
+    RecordKind::probe_failed,     RecordKind::breaker_recovered, RecordKind::forced_open,
+    RecordKind::forced_cleared,   RecordKind::delivery_claimed,  RecordKind::delivery_sealed,
+    RecordKind::delivery_retried, RecordKind::delivery_dead};
 
 [[nodiscard]] constexpr std::string_view to_string(RecordKind kind) noexcept {
   switch (kind) {
@@ -91,6 +102,8 @@ enum class RecordKind : std::uint8_t {
   return "unknown";
 }
 
+inline constexpr std::size_t max_detail_bytes = 1024;
+
 // What a decision wants written: a record before it has a position, a time and a hash.
 struct LedgerEntry {
   RecordKind kind = RecordKind::genesis;
@@ -107,8 +120,6 @@ struct LedgerEntry {
 
   friend bool operator==(const LedgerEntry&, const LedgerEntry&) = default;
 };
-
-inline constexpr std::size_t max_detail_bytes = 1024;
 
 // A ledger row as stored. Immutable value; comparable. Its leaf hash covers every other member
 // (frame version 1, docs/ledger.md; RFC 9162 section 2.1.1 for the leaf hash).

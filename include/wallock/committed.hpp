@@ -1,6 +1,7 @@
 // Committed: what a commit answers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,7 +38,8 @@ class Committed {
 };
 
 [[nodiscard]] inline std::string to_string(const Committed& committed) {
-  return std::to_string(committed.results().size()) + " actions" +
+  const std::size_t actions = committed.results().size();
+  return std::to_string(actions) + (actions == 1 ? " action" : " actions") +
          (committed.replayed() ? ", replayed" : "");
 }
 

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -27,14 +28,19 @@ class Decimal {
   // Reads plain decimal notation, "-12.50". invalid_decimal (deterministic) for anything else:
   // exponents, a leading plus or zero, more than 18 places, more digits than 63 bits hold.
   [[nodiscard]] static Result<Decimal> parse(std::string_view text) {
-    auto digits = detail::read_decimal(text);
+    const auto digits = detail::read_decimal(text);
     if (!digits) return fail(invalid(Errc::invalid_decimal, "amount", max_places));
-    while (digits->places > 0 && digits->units % 10 == 0) {
-      digits->units /= 10;
-      --digits->places;
-    }
     const auto units = static_cast<std::int64_t>(digits->units);
-    return Decimal(digits->negative ? -units : units, digits->places);
+    return shortest(digits->negative ? -units : units, digits->places);
+  }
+
+  // units * 10^-places. invalid_decimal (deterministic) for places outside 0 to 18, and for the one
+  // 64-bit number without a positive twin.
+  [[nodiscard]] static Result<Decimal> of(std::int64_t units, int places) {
+    if (places < 0 || places > max_places || units == std::numeric_limits<std::int64_t>::min()) {
+      return fail(invalid(Errc::invalid_decimal, "amount", max_places));
+    }
+    return shortest(units, places);
   }
 
   [[nodiscard]] constexpr std::int64_t units() const noexcept { return units_; }
@@ -52,6 +58,14 @@ class Decimal {
 
  private:
   constexpr Decimal(std::int64_t units, int places) noexcept : units_(units), places_(places) {}
+
+  static constexpr Decimal shortest(std::int64_t units, int places) noexcept {
+    while (places > 0 && units % 10 == 0) {
+      units /= 10;
+      --places;
+    }
+    return Decimal(units, places);
+  }
 
   static constexpr std::int64_t power_of_ten(int exponent) noexcept {
     std::int64_t power = 1;

@@ -1,9 +1,11 @@
 // Delivery: an action on its way out of the outbox, and what became of the attempt.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "wallock/digest.hpp"
@@ -78,15 +80,19 @@ class Delivery {
 class DeliveryOutcome {
  public:
   enum class Kind : std::uint8_t { delivered, retry, reject };
+  static constexpr Duration max_retry_after = std::chrono::hours(24);
 
   // The receiver has it: the action is SEALED and leaves the outbox.
   [[nodiscard]] static DeliveryOutcome delivered() noexcept {
     return DeliveryOutcome(Kind::delivered, std::nullopt);
   }
-  // Try again: after `retry_after` if the receiver named a time (0 to 24 h, longer is held at
-  // that), else after the policy's backoff. Without attempts left the action is QUARANTINED.
+  // Try again: after `retry_after` if the receiver named a time (held within 0 to 24 h), else after
+  // the policy's backoff. Without attempts left the action is QUARANTINED.
   [[nodiscard]] static DeliveryOutcome retry(
       std::optional<Duration> retry_after = std::nullopt) noexcept {
+    if (retry_after) {
+      retry_after = std::clamp<Duration>(*retry_after, Duration::zero(), max_retry_after);
+    }
     return DeliveryOutcome(Kind::retry, retry_after);
   }
   // It can never succeed: the action is QUARANTINED and moves to the dead letters.
@@ -106,6 +112,18 @@ class DeliveryOutcome {
   Kind kind_;
   std::optional<Duration> retry_after_;
 };
+
+[[nodiscard]] constexpr std::string_view to_string(DeliveryOutcome::Kind kind) noexcept {
+  switch (kind) {
+    case DeliveryOutcome::Kind::delivered:
+      return "delivered";
+    case DeliveryOutcome::Kind::retry:
+      return "retry";
+    case DeliveryOutcome::Kind::reject:
+      return "reject";
+  }
+  return "reject";
+}
 
 // Where a settled delivery went.
 enum class Settled : std::uint8_t {

@@ -25,7 +25,8 @@ class Digest {
   constexpr Digest() noexcept = default;
   constexpr explicit Digest(const Bytes& bytes) noexcept : bytes_(bytes) {}
 
-  // invalid_digest (deterministic) unless `hex` is exactly 64 characters of [a-f0-9].
+  // invalid_digest (deterministic), naming `field`, unless `hex` is exactly 64 characters of
+  // [a-f0-9].
   [[nodiscard]] static Result<Digest> parse(std::string_view hex,
                                             std::string_view field = "digest") {
     Bytes bytes{};
@@ -37,7 +38,11 @@ class Digest {
 
   [[nodiscard]] constexpr const Bytes& bytes() const noexcept { return bytes_; }
 
-  friend auto operator<=>(const Digest&, const Digest&) noexcept = default;
+  friend bool operator==(const Digest&, const Digest&) noexcept = default;
+  friend std::strong_ordering operator<=>(const Digest& a, const Digest& b) noexcept {
+    if (a == b) return std::strong_ordering::equal;
+    return a.bytes_ < b.bytes_ ? std::strong_ordering::less : std::strong_ordering::greater;
+  }
 
  private:
   Bytes bytes_{};

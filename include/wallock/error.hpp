@@ -164,7 +164,8 @@ class Error {
   ErrorFacts facts_;
 };
 
-// "lease_held (business): another holder has the lease [resource=a holder=b]; wait or ...".
+// "lease_held (business): another holder has the lease [resource=a holder=b]; wait or ...". Shows
+// the facts above and nothing else; retry_at is in milliseconds since boot.
 [[nodiscard]] inline std::string to_string(const Error& error);
 
 // A deterministic error about one argument, option or field.

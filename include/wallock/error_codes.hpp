@@ -177,6 +177,12 @@ inline std::string to_string(const Error& error) {
   if (!facts.holder.empty()) add("holder", facts.holder);
   if (facts.token) add("token", to_string(*facts.token));
   if (facts.fence) add("fence", to_string(*facts.fence));
+  if (facts.retry_at) {
+    using std::chrono::ceil;
+    using std::chrono::milliseconds;
+    const auto after_boot = ceil<milliseconds>(facts.retry_at->time_since_epoch());
+    add("retry_at", std::to_string(after_boot.count()) + "ms");
+  }
   if (facts.limit) add("limit", std::to_string(*facts.limit));
   if (facts.native != 0) add("native", std::to_string(facts.native));
   if (!known.empty()) text.append(known).append("]");

@@ -9,6 +9,7 @@
 
 #include "wallock/name.hpp"
 #include "wallock/print.hpp"
+#include "wallock/result.hpp"
 #include "wallock/time.hpp"
 #include "wallock/token.hpp"
 

@@ -1,6 +1,8 @@
 // ManualClock: a clock that stands still until a test moves it.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,7 +13,7 @@
 namespace wallock {
 
 // Shipped for users' tests as well as for the library's own. Sleeping on it moves it forward by the
-// time asked for, so that waits end without real time passing.
+// time asked for (a negative one counts as none), so that waits end without real time passing.
 //
 // Thread safety: all members may be called from several threads at once.
 class ManualClock final : public Clock {
@@ -35,7 +37,7 @@ class ManualClock final : public Clock {
   }
   void sleep_for(Duration duration) const override {
     const std::lock_guard lock(mutex_);
-    move_by(duration);
+    move_by(std::max(duration, Duration::zero()));
   }
 
   // Moves both clocks forward (or back, for a test of a broken machine).
@@ -46,7 +48,7 @@ class ManualClock final : public Clock {
   // Moves only the wall clock, as an operator or NTP would.
   void jump_wall(Duration by) {
     const std::lock_guard lock(mutex_);
-    wall_ += std::chrono::duration_cast<std::chrono::microseconds>(by);
+    wall_ = moved(wall_, by);
   }
   // Starts the boot clock anew under another boot id, as a restart of the machine does.
   void reboot(std::string boot_id, Instant start = Instant(std::chrono::seconds(1))) {
@@ -58,7 +60,15 @@ class ManualClock final : public Clock {
  private:
   void move_by(Duration by) const {
     now_ = saturating_add(now_, by);
-    wall_ += std::chrono::duration_cast<std::chrono::microseconds>(by);
+    wall_ = moved(wall_, by);
+  }
+
+  // Held at the ends of the time line, as saturating_add is.
+  static WallTime moved(WallTime wall, Duration by) {
+    const auto step = std::chrono::duration_cast<std::chrono::microseconds>(by);
+    if (step > step.zero() && wall > WallTime::max() - step) return WallTime::max();
+    if (step < step.zero() && wall < WallTime::min() - step) return WallTime::min();
+    return wall + step;
   }
 
   mutable std::mutex mutex_;

@@ -35,7 +35,10 @@ class Name {
 
   [[nodiscard]] const std::string& str() const noexcept { return text_; }
 
-  friend auto operator<=>(const Name&, const Name&) = default;
+  friend bool operator==(const Name&, const Name&) = default;
+  friend std::strong_ordering operator<=>(const Name& a, const Name& b) noexcept {
+    return a.text_.compare(b.text_) <=> 0;
+  }
 
  private:
   explicit Name(std::string text) noexcept : text_(std::move(text)) {}

@@ -87,6 +87,18 @@ enum class AfterCommit : std::uint8_t {
   release,  // the lease ends
 };
 
+[[nodiscard]] constexpr std::string_view to_string(AfterCommit after) noexcept {
+  switch (after) {
+    case AfterCommit::nothing:
+      return "nothing";
+    case AfterCommit::keep:
+      return "keep";
+    case AfterCommit::release:
+      return "release";
+  }
+  return "nothing";
+}
+
 struct CommitOptions {
   AfterCommit after = AfterCommit::nothing;
   // For keep: the new ttl, 1 ms to 30 days. Default: the lease's own.
@@ -130,7 +142,6 @@ namespace detail {
 
 inline Status check_duration(Duration value, Duration least, Duration most,
                              std::string_view field) {
-  using std::chrono::nanoseconds;
   if (value < least) return fail(invalid(Errc::invalid_duration, field, least.count()));
   if (value > most) return fail(invalid(Errc::invalid_duration, field, most.count()));
   return {};

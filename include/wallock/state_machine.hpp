@@ -81,4 +81,18 @@ inline constexpr std::array action_transitions{
   return "QUARANTINED";
 }
 
+[[nodiscard]] constexpr std::string_view to_string(ActionEvent event) noexcept {
+  switch (event) {
+    case ActionEvent::validate_ok:
+      return "validate_ok";
+    case ActionEvent::execute_ok:
+      return "execute_ok";
+    case ActionEvent::seal_merkle:
+      return "seal_merkle";
+    case ActionEvent::invariant_violation:
+      return "invariant_violation";
+  }
+  return "invariant_violation";
+}
+
 }  // namespace wallock

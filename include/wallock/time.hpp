@@ -2,9 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <string>
-
-#include "wallock/print.hpp"
 
 namespace wallock {
 
