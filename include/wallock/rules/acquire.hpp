@@ -1,0 +1,119 @@
+// The rule of acquiring: who is granted a resource, and who is answered with an earlier grant.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "wallock/audit.hpp"
+#include "wallock/rules/breaker_row.hpp"
+#include "wallock/rules/fencing.hpp"
+#include "wallock/rules/state.hpp"
+
+namespace wallock::rules {
+
+// What the ledger has under an acquire's action id, if anything.
+struct PriorRequest {
+  RecordKind kind = RecordKind::lease_granted;
+  std::optional<ResourceName> resource = {};
+  FencingToken token = {};
+  std::string actor = {};
+};
+
+struct AcquireCommand {
+  ResourceName resource;
+  HolderId holder;
+  InstanceId instance{};
+  Duration ttl{};
+  std::optional<ActionId> request = {};
+};
+
+struct Grant {
+  FencingToken token;
+  Instant granted_at;
+  Instant expires_at;
+  bool adopted = false;  // an earlier grant of the same request: nothing to store
+  Change change;
+};
+
+namespace detail {
+
+inline bool same_holder(const Tenure& tenure, const AcquireCommand& command) {
+  return tenure.holder == command.holder && tenure.instance == command.instance;
+}
+
+// True if the prior record is the grant of this very request, whatever became of it.
+inline bool same_request(const PriorRequest& prior, const AcquireCommand& command) {
+  return prior.kind == RecordKind::lease_granted && prior.resource == command.resource &&
+         prior.actor == command.holder.str();
+}
+
+// Answers a repeated request. Another instance never takes over the lease of the one before it,
+// even under the same holder id: that one may still be at work.
+inline Result<Grant> adopt(const ResourceState& state, const AcquireCommand& command,
+                           const PriorRequest& prior, const Moment& at) {
+  ErrorFacts facts{.field = "action_id", .resource = command.resource.str()};
+  if (!same_request(prior, command)) return fail(Error(Errc::action_conflict, std::move(facts)));
+  const bool current =
+      is_live(state, at) && state.issued == prior.token && state.tenure->request == command.request;
+  if (!current || !same_holder(*state.tenure, command)) {
+    return fail(Error(Errc::request_spent, std::move(facts)));
+  }
+  return Grant{.token = state.issued,
+               .granted_at = state.tenure->granted_at,
+               .expires_at = state.tenure->expires_at,
+               .adopted = true,
+               .change = Change{state}};
+}
+
+// Refuses while a living tenure keeps others out, or its own holder: leases are not re-entrant.
+inline Status check_free(const ResourceState& state, const AcquireCommand& command,
+                         const Moment& at) {
+  if (!is_live(state, at)) return {};
+  const auto code = same_holder(*state.tenure, command) ? Errc::already_held : Errc::lease_held;
+  return fail(Error(code, ErrorFacts{.resource = command.resource.str(),
+                                     .holder = state.tenure->holder.str(),
+                                     .retry_at = state.tenure->expires_at}));
+}
+
+inline Grant grant(const ResourceState& state, const AcquireCommand& command, FencingToken token,
+                   const Moment& at) {
+  const Instant until = saturating_add(at.now, command.ttl);
+  Grant result{.token = token,
+               .granted_at = at.now,
+               .expires_at = until,
+               .change = Change{granted(state, token,
+                                        Tenure{.holder = command.holder,
+                                               .instance = command.instance,
+                                               .granted_at = at.now,
+                                               .expires_at = until,
+                                               .request = command.request})}};
+  result.change.entries.push_back(LedgerEntry{.kind = RecordKind::lease_granted,
+                                              .resource = command.resource,
+                                              .action_id = command.request,
+                                              .token = token,
+                                              .until = until,
+                                              .actor = command.holder.str()});
+  return result;
+}
+
+}  // namespace detail
+
+// Grants the resource under the next token, or answers with the lease that the same request was
+// granted before. breaker_illegal, breaker_open, action_conflict, request_spent, already_held,
+// lease_held; invalid_token when the number line is used up.
+[[nodiscard]] inline Result<Grant> decide_acquire(const ResourceState& state,
+                                                  const AcquireCommand& command,
+                                                  const std::optional<PriorRequest>& prior,
+                                                  const Moment& at) {
+  if (auto closed = check_closed(state, command.resource, at); !closed) {
+    return fail(closed.error());
+  }
+  if (command.request && prior) return detail::adopt(state, command, *prior, at);
+  if (auto free = detail::check_free(state, command, at); !free) return fail(free.error());
+  const auto token = next_token(state, command.resource, at);
+  if (!token) return fail(token.error());
+  return detail::grant(state, command, *token, at);
+}
+
+}  // namespace wallock::rules
