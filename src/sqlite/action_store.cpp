@@ -1,0 +1,107 @@
+#include "sqlite/action_store.hpp"
+
+#include <algorithm>
+
+namespace wallock::sqlite {
+namespace {
+
+std::span<const std::uint8_t> as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// The state an action is in once its commit lands: an action that goes nowhere has been through
+// all of them (INIT, VALIDATED, EXECUTING, SEALED) inside the commit.
+Result<ActionState> committed_state(const ActionRequest& action) {
+  using enum ActionEvent;
+  ActionState state = ActionState::init;
+  for (const ActionEvent event : {validate_ok, execute_ok, seal_merkle}) {
+    const auto next = next_state(state, event);
+    if (!next) return fail(Errc::invariant_violated);
+    state = *next;
+    if (action.destination()) break;
+  }
+  return state;
+}
+
+}  // namespace
+
+Digest content_digest(ledger::Sha256& hasher, std::string& buffer, const ledger::Salt& salt,
+                      const ActionRequest& action) {
+  buffer.clear();
+  ledger::append_content(buffer, salt, action);
+  return hasher.digest(as_bytes(buffer));
+}
+
+Result<std::optional<RecordedAction>> ActionStore::find(sqlite3* db, const ActionId& id) {
+  Query query(db, find_, id.str());
+  const auto row = query.step();
+  if (!row) return fail(row.error());
+  if (!*row) return std::optional<RecordedAction>();
+  RecordedAction found{.position = static_cast<std::uint64_t>(query.integer(0)),
+                       .kind = static_cast<RecordKind>(query.integer(1)),
+                       .token = query.token(3),
+                       .actor = std::string(query.text(4)),
+                       .state = static_cast<ActionState>(query.integer(5))};
+  if (auto resource = ResourceName::parse(query.text(2))) found.resource = *std::move(resource);
+  if (const auto digest = ledger::to_digest(query.bytes(6))) found.digest = *digest;
+  return std::optional(std::move(found));
+}
+
+Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
+                                       const RecordedAction& recorded,
+                                       const ActionRequest& action) {
+  if (recorded.kind != RecordKind::action_recorded) return false;
+  ledger::Salt salt;
+  {
+    Query query(db, salt_, recorded.position);
+    const auto row = query.step();
+    if (!row) return fail(row.error());
+    if (!*row || query.bytes(0).size() != ledger::Salt::size) return false;
+    std::ranges::copy(query.bytes(0), salt.bytes.begin());
+  }
+  const Digest digest = content_digest(hasher, buffer_, salt, action);
+  if (auto ok = hasher.ok(); !ok) return fail(ok.error());
+  return digest == recorded.digest;
+}
+
+Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
+                                         const ResourceName& resource, FencingToken token,
+                                         const std::string& actor, const ActionRequest& action) {
+  const auto state = committed_state(action);
+  if (!state) return fail(state.error());
+  ledger::Salt salt;
+  if (!random_.fill(salt.bytes)) return fail(Errc::out_of_memory);
+  const Digest digest = content_digest(ledger.hasher(), buffer_, salt, action);
+  const auto position = ledger.append(db, recorded_at,
+                                      LedgerEntry{.kind = RecordKind::action_recorded,
+                                                  .resource = resource,
+                                                  .action_id = action.id(),
+                                                  .token = token,
+                                                  .state = *state,
+                                                  .score = action.security_score(),
+                                                  .digest = digest,
+                                                  .actor = actor});
+  if (!position) return fail(position.error());
+  if (auto ok = store_payload(db, *position, salt, action); !ok) return fail(ok.error());
+  return ActionResult({.id = action.id(),
+                       .position = *position,
+                       .token = token,
+                       .digest = digest,
+                       .state = *state});
+}
+
+Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const ledger::Salt& salt,
+                                  const ActionRequest& action) {
+  const auto& amount = action.amount();
+  const auto destination =
+      action.destination() ? std::optional<std::string_view>(action.destination()->str())
+                           : std::nullopt;
+  const auto units = amount ? std::optional(amount->units()) : std::nullopt;
+  const auto places = amount ? std::optional(amount->places()) : std::nullopt;
+  const std::span<const std::uint8_t> salt_bytes(salt.bytes);
+  return Query(db, insert_payload_, position, salt_bytes, destination, units, places,
+               as_bytes(action.payload()))
+      .run();
+}
+
+}  // namespace wallock::sqlite

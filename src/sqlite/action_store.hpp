@@ -1,0 +1,65 @@
+// ActionStore: recorded actions and what they carry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ledger/random.hpp"
+#include "sqlite/ledger_store.hpp"
+#include "sqlite/statement.hpp"
+#include "wallock/action.hpp"
+#include "wallock/ledger/content.hpp"
+#include "wallock/rules/lease_rules.hpp"
+
+namespace wallock::sqlite {
+
+// What the ledger has under an action id.
+struct RecordedAction {
+  std::uint64_t position = 0;
+  RecordKind kind = RecordKind::action_recorded;
+  std::optional<ResourceName> resource = {};
+  FencingToken token;
+  std::string actor = {};
+  ActionState state = ActionState::sealed;
+  Digest digest = {};
+};
+
+// The digest of an action's content under a salt; shared with whoever verifies payloads.
+[[nodiscard]] Digest content_digest(ledger::Sha256& hasher, std::string& buffer,
+                                    const ledger::Salt& salt, const ActionRequest& action);
+
+// Used inside the write transactions of one connection only; one thread at a time.
+class ActionStore {
+ public:
+  // The record under the id, of whatever kind, or empty.
+  [[nodiscard]] Result<std::optional<RecordedAction>> find(sqlite3* db, const ActionId& id);
+
+  // True if the recorded action has the content of `action` (and is an action at all).
+  [[nodiscard]] Result<bool> same_content(sqlite3* db, ledger::Sha256& hasher,
+                                          const RecordedAction& recorded,
+                                          const ActionRequest& action);
+
+  // Appends the action's record and stores what it carries.
+  [[nodiscard]] Result<ActionResult> record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
+                                            const ResourceName& resource, FencingToken token,
+                                            const std::string& actor,
+                                            const ActionRequest& action);
+
+ private:
+  [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position,
+                                     const ledger::Salt& salt, const ActionRequest& action);
+
+  Statement find_{
+      "SELECT position, kind, resource, token, actor, state, digest "
+      "FROM wallock_lease_queue_events WHERE action_id = ?1"};
+  Statement salt_{"SELECT salt FROM wallock_payloads WHERE position = ?1"};
+  Statement insert_payload_{
+      "INSERT INTO wallock_payloads (position, salt, destination, amount_units, amount_places, "
+      "payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
+
+  ledger::RandomSource random_;
+  std::string buffer_;
+};
+
+}  // namespace wallock::sqlite

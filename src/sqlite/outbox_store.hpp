@@ -1,0 +1,86 @@
+// OutboxStore: the rows of deliveries on their way, and the dead letters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sqlite/statement.hpp"
+#include "wallock/rules/delivery_rules.hpp"
+
+namespace wallock::sqlite {
+
+// A claimable row with what a Delivery shows besides.
+struct ClaimableRow {
+  rules::DeliveryRow row;
+  Destination destination;
+};
+
+// Used inside the write transactions of one connection only; one thread at a time.
+class OutboxStore {
+ public:
+  // Puts a new action in line: ready if nothing of its resource is on its way, else blocked.
+  [[nodiscard]] Status enqueue(sqlite3* db, std::uint64_t position, const ResourceName& resource,
+                               const Destination& destination, Instant now);
+
+  // Rows that a claim may take now, oldest ends of claims first, then by due time: at most `limit`.
+  // Resources whose breaker is not CLOSED are passed over.
+  [[nodiscard]] Result<std::vector<ClaimableRow>> claimable(sqlite3* db,
+                                                            const Destination& destination,
+                                                            std::uint32_t limit, Instant now);
+  [[nodiscard]] Result<std::optional<rules::DeliveryRow>> find(sqlite3* db, std::uint64_t position);
+  // The action id and payload of a recorded action.
+  struct Content {
+    ActionId action_id;
+    std::string payload;
+  };
+  [[nodiscard]] Result<Content> content(sqlite3* db, std::uint64_t position);
+
+  [[nodiscard]] Status update(sqlite3* db, const rules::DeliveryRow& row);
+  // Takes the row out and lets the next of its resource become ready.
+  [[nodiscard]] Status remove(sqlite3* db, const rules::DeliveryRow& row);
+  // remove, keeping the row among the dead letters.
+  [[nodiscard]] Status bury(sqlite3* db, const rules::DeliveryRow& row, WallTime now);
+
+ private:
+  [[nodiscard]] Status collect(sqlite3* db, Statement& statement, const Destination& destination,
+                               std::uint32_t limit, Instant now, std::vector<ClaimableRow>& rows);
+
+#define WALLOCK_DELIVERY_COLUMNS                                                      \
+  "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
+  "d.claim_expires_at, d.destination"
+
+  Statement enqueue_{
+      "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "
+      "claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
+      "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), ?4, ?4, 0, 0, 0)"};
+  Statement expired_{
+      "SELECT " WALLOCK_DELIVERY_COLUMNS
+      " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
+      "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 AND b.state = 0 "
+      "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
+  Statement ready_{
+      "SELECT " WALLOCK_DELIVERY_COLUMNS
+      " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
+      "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND b.state = 0 "
+      "ORDER BY d.due, d.position LIMIT ?3"};
+  Statement find_{
+      "SELECT " WALLOCK_DELIVERY_COLUMNS " FROM wallock_deliveries AS d WHERE d.position = ?1"};
+  Statement content_{
+      "SELECT e.action_id, p.payload FROM wallock_lease_queue_events AS e "
+      "JOIN wallock_payloads AS p ON p.position = e.position WHERE e.position = ?1"};
+  Statement update_{
+      "UPDATE wallock_deliveries SET state = ?2, due = ?3, attempt = ?4, claim_token = ?5, "
+      "claim_expires_at = ?6 WHERE position = ?1"};
+  Statement delete_{"DELETE FROM wallock_deliveries WHERE position = ?1"};
+  Statement promote_{
+      "UPDATE wallock_deliveries SET state = 0 WHERE state = 1 AND position = "
+      "(SELECT min(position) FROM wallock_deliveries WHERE resource = ?1)"};
+  Statement bury_{
+      "INSERT INTO wallock_dead_letters (position, resource, destination, attempts, recorded_at) "
+      "SELECT position, resource, destination, attempt, ?2 FROM wallock_deliveries "
+      "WHERE position = ?1"};
+};
+
+}  // namespace wallock::sqlite

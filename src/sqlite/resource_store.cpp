@@ -1,0 +1,138 @@
+#include "sqlite/resource_store.hpp"
+
+#include <limits>
+
+namespace wallock::sqlite {
+namespace {
+
+using rules::ResourceState;
+using rules::Tenure;
+
+// Columns of ResourceStore::select_.
+enum Column : int { max_fence, issued, holder, instance, granted_at, expires_at, request, breaker };
+
+Result<std::optional<Tenure>> read_tenure(const Query& query) {
+  if (query.is_null(holder)) return std::optional<Tenure>();
+  auto name = HolderId::parse(query.text(holder));
+  if (!name) return fail(Errc::store_corrupt);
+  Tenure tenure{.holder = *std::move(name),
+                .instance = InstanceId{static_cast<std::uint64_t>(query.integer(instance))},
+                .granted_at = query.instant(granted_at),
+                .expires_at = query.instant(expires_at)};
+  if (!query.is_null(request)) {
+    auto id = ActionId::parse(query.text(request));
+    if (!id) return fail(Errc::store_corrupt);
+    tenure.request = *std::move(id);
+  }
+  return std::optional(std::move(tenure));
+}
+
+std::optional<std::uint32_t> to_count(std::int64_t value) {
+  if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(value);
+}
+
+std::optional<ProbeGrant> read_probe(const Query& query, int first) {
+  auto name = HolderId::parse(query.text(first + 1));
+  if (!name) return std::nullopt;
+  return ProbeGrant{.token = query.token(first),
+                    .holder = *std::move(name),
+                    .instance = InstanceId{static_cast<std::uint64_t>(query.integer(first + 2))},
+                    .expires_at = query.instant(first + 3)};
+}
+
+}  // namespace
+
+std::optional<BreakerRow> read_breaker(const Query& query, int first) {
+  const std::int64_t state = query.integer(first);
+  const auto timeouts = to_count(query.integer(first + 2));
+  const auto failed = to_count(query.integer(first + 4));
+  if (query.is_null(first) || state < 0 || state > 2 || !timeouts || !failed) return std::nullopt;
+  BreakerRow row{.state = static_cast<BreakerState>(state),
+                 .forced = query.integer(first + 1) != 0,
+                 .timeouts = *timeouts,
+                 .generation = static_cast<std::uint64_t>(query.integer(first + 3)),
+                 .failed_probes = *failed,
+                 .interval = Duration(query.integer(first + 5)),
+                 .since = query.instant(first + 6),
+                 .epoch = static_cast<std::uint64_t>(query.integer(first + 7))};
+  if (!query.is_null(first + 8)) {
+    row.probe = read_probe(query, first + 8);
+    if (!row.probe) return std::nullopt;
+  }
+  return is_legal(row) ? std::optional(std::move(row)) : std::nullopt;
+}
+
+Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& resource) {
+  Query query(db, select_, resource.str());
+  const auto row = query.step();
+  if (!row) return fail(row.error());
+  if (!*row) return fail(Errc::store_corrupt);
+  StoredResource found;
+  found.has_row = !query.is_null(max_fence);
+  found.has_breaker_row = !query.is_null(breaker);
+  if (found.has_breaker_row) {
+    found.state.breaker = read_breaker(query, breaker + 1);
+  } else if (found.has_row) {
+    found.state.breaker.reset();
+  }
+  if (!found.has_row) return found;
+  found.state.max_fence = query.token(max_fence);
+  found.state.issued = query.token(issued);
+  auto tenure = read_tenure(query);
+  if (!tenure) return fail(tenure.error());
+  found.state.tenure = *std::move(tenure);
+  return found;
+}
+
+Status ResourceStore::store(sqlite3* db, const ResourceName& resource,
+                            const StoredResource& before, const ResourceState& next,
+                            const std::string* metadata) {
+  const bool row_differs = next.max_fence != before.state.max_fence ||
+                           next.issued != before.state.issued ||
+                           next.tenure != before.state.tenure;
+  if (row_differs || !before.has_row) {
+    if (auto ok = write_row(db, resource, before.has_row, next, metadata); !ok) return ok;
+  }
+  const bool breaker_differs = next.breaker != before.state.breaker || !before.has_breaker_row;
+  if (!breaker_differs || !next.breaker) return {};
+  return write_breaker(db, resource, *next.breaker);
+}
+
+Status ResourceStore::write_row(sqlite3* db, const ResourceName& resource, bool exists,
+                                const ResourceState& next, const std::string* metadata) {
+  const auto& tenure = next.tenure;
+  const auto text = [](const auto& name) { return std::string_view(name.str()); };
+  const auto holder_text = tenure ? std::optional(text(tenure->holder)) : std::nullopt;
+  const auto instance_id =
+      tenure ? std::optional(static_cast<std::uint64_t>(tenure->instance)) : std::nullopt;
+  const auto from = tenure ? std::optional(tenure->granted_at) : std::nullopt;
+  const auto until = tenure ? std::optional(tenure->expires_at) : std::nullopt;
+  const auto request_text =
+      tenure && tenure->request ? std::optional(text(*tenure->request)) : std::nullopt;
+  std::optional<std::span<const std::uint8_t>> note;
+  if (tenure && metadata != nullptr && !metadata->empty()) {
+    note = std::span(reinterpret_cast<const std::uint8_t*>(metadata->data()), metadata->size());
+  }
+  return Query(db, exists ? update_ : insert_, resource.str(), next.max_fence, next.issued,
+               holder_text, instance_id, from, until, request_text, metadata != nullptr ? 1 : 0,
+               note)
+      .run();
+}
+
+Status ResourceStore::write_breaker(sqlite3* db, const ResourceName& resource,
+                                    const BreakerRow& row) {
+  const auto& probe = row.probe;
+  const auto token = probe ? std::optional(probe->token) : std::nullopt;
+  const auto holder_text =
+      probe ? std::optional<std::string_view>(probe->holder.str()) : std::nullopt;
+  const auto instance_id =
+      probe ? std::optional(static_cast<std::uint64_t>(probe->instance)) : std::nullopt;
+  const auto until = probe ? std::optional(probe->expires_at) : std::nullopt;
+  return Query(db, upsert_breaker_, resource.str(), static_cast<int>(row.state),
+               row.forced ? 1 : 0, row.timeouts, row.generation, row.failed_probes, row.interval,
+               row.since, row.epoch, token, holder_text, instance_id, until)
+      .run();
+}
+
+}  // namespace wallock::sqlite

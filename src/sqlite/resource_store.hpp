@@ -1,0 +1,71 @@
+// ResourceStore: the row of a resource and the row of its breaker, to and from the rules' values.
+#pragma once
+
+#include <string>
+
+#include "sqlite/statement.hpp"
+#include "wallock/rules/state.hpp"
+
+namespace wallock::sqlite {
+
+// A resource as the transaction found it.
+struct StoredResource {
+  rules::ResourceState state = rules::fresh_resource();
+  bool has_row = false;
+  bool has_breaker_row = false;  // legal or not
+};
+
+// Reads a breaker row from columns first .. first + 11; empty unless it is legal.
+[[nodiscard]] std::optional<BreakerRow> read_breaker(const Query& query, int first);
+
+// The columns that read_breaker reads, of the table alias b.
+#define WALLOCK_BREAKER_COLUMNS                                                             \
+  "b.state, b.forced, b.timeouts, b.generation, b.failed_probes, b.interval_ns, b.since_at, " \
+  "b.epoch, b.probe_token, b.probe_holder, b.probe_instance, b.probe_expires_at"
+
+// Used inside the write transactions of one connection only; one thread at a time.
+class ResourceStore {
+ public:
+  // A resource that no row speaks of is fresh: nothing granted, breaker CLOSED. A resource whose
+  // breaker row is missing or illegal has none in its state, and nothing is allowed to it.
+  [[nodiscard]] Result<StoredResource> load(sqlite3* db, const ResourceName& resource);
+
+  // Writes what differs from `before`. `metadata` is that of a new grant.
+  [[nodiscard]] Status store(sqlite3* db, const ResourceName& resource,
+                             const StoredResource& before, const rules::ResourceState& next,
+                             const std::string* metadata = nullptr);
+
+ private:
+  [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource, bool exists,
+                                 const rules::ResourceState& next, const std::string* metadata);
+  [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
+                                     const BreakerRow& row);
+
+  Statement select_{
+      "SELECT r.max_fence, r.issued, r.holder, r.instance, r.granted_at, r.expires_at, r.request, "
+      "b.resource, " WALLOCK_BREAKER_COLUMNS
+      " FROM (SELECT ?1 AS resource) AS wanted"
+      " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource"
+      " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
+  Statement insert_{
+      "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, granted_at, "
+      "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10)"};
+  // A grant brings its own metadata (?9), an ended lease takes them away.
+  Statement update_{
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = ?5, "
+      "granted_at = ?6, expires_at = ?7, request = ?8, "
+      "metadata = CASE WHEN ?9 THEN ?10 WHEN ?4 IS NULL THEN NULL ELSE metadata END "
+      "WHERE resource = ?1"};
+  Statement upsert_breaker_{
+      "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
+      "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "
+      "probe_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
+      "ON CONFLICT (resource) DO UPDATE SET state = excluded.state, forced = excluded.forced, "
+      "timeouts = excluded.timeouts, generation = excluded.generation, "
+      "failed_probes = excluded.failed_probes, interval_ns = excluded.interval_ns, "
+      "since_at = excluded.since_at, epoch = excluded.epoch, probe_token = excluded.probe_token, "
+      "probe_holder = excluded.probe_holder, probe_instance = excluded.probe_instance, "
+      "probe_expires_at = excluded.probe_expires_at"};
+};
+
+}  // namespace wallock::sqlite

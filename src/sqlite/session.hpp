@@ -1,0 +1,72 @@
+// Session: a write connection with everything that lives and dies with it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sqlite/action_store.hpp"
+#include "sqlite/connection.hpp"
+#include "sqlite/ledger_store.hpp"
+#include "sqlite/outbox_store.hpp"
+#include "sqlite/resource_store.hpp"
+#include "sqlite/statement.hpp"
+#include "wallock/rules/state.hpp"
+
+namespace wallock::sqlite {
+
+// The connection comes first, so that every statement is finalized before it closes.
+struct Session {
+  Session(std::unique_ptr<Connection> opened, ledger::Sha256 hasher)
+      : connection(std::move(opened)), ledger(std::move(hasher)) {}
+
+  std::unique_ptr<Connection> connection;
+  Statement begin{"BEGIN IMMEDIATE"};
+  Statement commit{"COMMIT"};
+  Statement rollback{"ROLLBACK"};
+  LedgerStore ledger;
+  ResourceStore resources;
+  ActionStore actions;
+  OutboxStore outbox;
+};
+
+// An open transaction and the moment it was begun at: read after the write lock was had.
+class WriteTransaction {
+ public:
+  WriteTransaction(Session& session, Instant now, WallTime wall) noexcept
+      : session_(session), now_(now), wall_(wall) {}
+
+  [[nodiscard]] sqlite3* db() const noexcept { return session_.connection->handle(); }
+  [[nodiscard]] Session& session() const noexcept { return session_; }
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  [[nodiscard]] WallTime wall() const noexcept { return wall_; }
+  // For the rules. The position moves on with every record appended.
+  [[nodiscard]] rules::Moment moment() const noexcept {
+    return {.now = now_, .epoch = session_.ledger.epoch(), .position = session_.ledger.position()};
+  }
+
+  [[nodiscard]] Result<StoredResource> load(const ResourceName& resource) const {
+    return session_.resources.load(db(), resource);
+  }
+  [[nodiscard]] Result<std::uint64_t> append(const LedgerEntry& entry) const {
+    return session_.ledger.append(db(), wall_, entry);
+  }
+  // Stores a rule's change: the row first, then its records.
+  [[nodiscard]] Status apply(const ResourceName& resource, const StoredResource& before,
+                             const rules::Change& change,
+                             const std::string* metadata = nullptr) const {
+    if (auto ok = session_.resources.store(db(), resource, before, change.next, metadata); !ok) {
+      return ok;
+    }
+    for (const LedgerEntry& entry : change.entries) {
+      if (auto position = append(entry); !position) return fail(position.error());
+    }
+    return {};
+  }
+
+ private:
+  Session& session_;
+  Instant now_;
+  WallTime wall_;
+};
+
+}  // namespace wallock::sqlite
