@@ -146,7 +146,7 @@ std::string tampered(std::size_t at, const std::string& bytes) {
 }
 
 TEST_CASE("a frame with a value out of bounds is refused as damaged") {
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   // Offsets: position 3, token 11, resource 27, action id 32, state 37, score 54.
   CHECK_FALSE(is_refused(tampered(3, "\x00\x00\x07\xff\xff\xff\xff\xff"s)));
   CHECK(is_refused(tampered(3, "\x00\x00\x08\x00\x00\x00\x00\x00"s)));
