@@ -139,8 +139,9 @@ class Probe {
   return probe.resource().str() + " probe " + to_string(probe.token()) + " " + probe.holder().str();
 }
 
-// What a probe found. `evidence` says in 1 to 1024 bytes of UTF-8 what was verified; it goes into
-// the ledger as it is, so it must hold no secret.
+// What a probe found. `evidence` says in at most 1024 bytes of UTF-8 what was verified; closing
+// needs some, a failed probe may go without. It goes into the ledger as it is, so it must hold no
+// secret.
 struct RecoveryVerdict {
   bool recovered = false;
   std::string evidence = {};

@@ -1,8 +1,6 @@
 // The outbox rules: what a claim and a settlement do to the row of a delivery.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,9 +53,6 @@ struct SettleCommand {
   FencingToken claim_token;
   DeliveryOutcome outcome;
 };
-
-// What a receiver may ask us to wait, at most.
-inline constexpr Duration max_retry_after = std::chrono::hours(24);
 
 // The time before the next attempt: full jitter over first * 2^(attempt - 1), at most max_backoff.
 // `random` is uniform over 64 bits.
@@ -143,8 +138,7 @@ inline Result<DeliveryDecision> retried(const DeliveryRow& row, Duration wait, c
 inline Duration retry_wait(const DeliveryRow& row, const SettleCommand& command,
                            const DeliveryPolicy& policy, std::uint64_t random) {
   const auto& asked = command.outcome.retry_after();
-  if (asked) return std::clamp(*asked, Duration::zero(), max_retry_after);
-  return backoff(policy, row.attempt, random);
+  return asked ? *asked : backoff(policy, row.attempt, random);
 }
 
 }  // namespace detail
