@@ -57,7 +57,7 @@ namespace wallock::rules {
 // fallen back to OPEN with a longer interval. An illegal row stays as it is.
 [[nodiscard]] inline BreakerRow effective(const BreakerRow& row, const BreakerPolicy& policy,
                                           const Moment& at) {
-  if (row.state != BreakerState::probing || !row.probe || probe_lives(row, at)) return row;
+  if (!is_legal(row) || row.state != BreakerState::probing || probe_lives(row, at)) return row;
   const Instant ended_at = row.epoch == at.epoch ? row.probe->expires_at : Instant{};
   return fallen_back(row, policy, ended_at, at.epoch);
 }
