@@ -43,12 +43,11 @@ class ActionStore {
   // Appends the action's record and stores what it carries.
   [[nodiscard]] Result<ActionResult> record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
                                             const ResourceName& resource, FencingToken token,
-                                            const std::string& actor,
-                                            const ActionRequest& action);
+                                            const std::string& actor, const ActionRequest& action);
 
  private:
-  [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position,
-                                     const ledger::Salt& salt, const ActionRequest& action);
+  [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position, const ledger::Salt& salt,
+                                     const ActionRequest& action);
 
   Statement find_{
       "SELECT position, kind, resource, token, actor, state, digest "

@@ -78,8 +78,10 @@ Status Connection::configure(Access access) {
   if (!config(SQLITE_DBCONFIG_ENABLE_FKEY, 1)) return fail(setting_refused("foreign_keys"));
   // REPLACE deletes rows without firing delete triggers unless triggers are recursive: the ledger
   // would not be append-only.
-  for (const auto& [name, value] : {std::pair{"recursive_triggers", 1}, {"cell_size_check", 1},
-                                    {"temp_store", 2}, {"secure_delete", 0}}) {
+  for (const auto& [name, value] : {std::pair{"recursive_triggers", 1},
+                                    {"cell_size_check", 1},
+                                    {"temp_store", 2},
+                                    {"secure_delete", 0}}) {
     if (auto ok = set_and_check(name, value); !ok) return ok;
   }
   // The log is overwritten in place, which flushes faster than a growing file; it shrinks only
@@ -125,8 +127,9 @@ int Connection::on_busy(void* self, int calls) {
   x ^= x >> 7;
   x ^= x << 17;
   const auto most = std::chrono::microseconds(calls < 4 ? 20 : calls < 16 ? 200 : 500);
-  const auto pause = Duration(static_cast<std::int64_t>(x % static_cast<std::uint64_t>(
-                                  Duration(most).count()))) + std::chrono::microseconds(1);
+  const auto pause =
+      Duration(static_cast<std::int64_t>(x % static_cast<std::uint64_t>(Duration(most).count()))) +
+      std::chrono::microseconds(1);
   connection.clock_.sleep_for(std::min(left, pause));
   return 1;
 }

@@ -5,7 +5,7 @@
 namespace wallock::sqlite {
 
 std::optional<FileWatch::FileId> FileWatch::log_id() const noexcept {
-  struct stat info {};
+  struct stat info{};
   if (::stat(log_.c_str(), &info) != 0) return std::nullopt;
   return FileId{.device = static_cast<std::uint64_t>(info.st_dev),
                 .inode = static_cast<std::uint64_t>(info.st_ino)};

@@ -102,7 +102,8 @@ Result<std::uint64_t> LedgerStore::append(sqlite3* db, WallTime recorded_at,
   const std::uint64_t position = frontier_.size();
   frontier_.adopt(leaf, nodes);
   has_peak_[nodes.size()] = true;
-  for (std::size_t level = 0; level < nodes.size(); ++level) has_peak_[level] = false;
+  for (std::size_t level = 0; level < nodes.size(); ++level)
+    has_peak_[level] = false;
   return position;
 }
 
@@ -113,9 +114,8 @@ Status LedgerStore::insert(sqlite3* db, WallTime recorded_at, const LedgerEntry&
   const auto digest = entry.digest
                           ? std::optional<std::span<const std::uint8_t>>(entry.digest->bytes())
                           : std::nullopt;
-  const auto subtrees = nodes.empty()
-                            ? std::nullopt
-                            : std::optional<std::span<const std::uint8_t>>(nodes.bytes());
+  const auto subtrees =
+      nodes.empty() ? std::nullopt : std::optional<std::span<const std::uint8_t>>(nodes.bytes());
   const std::span<const std::uint8_t> leaf_bytes(leaf.bytes());
   return Query(db, insert_, position(), static_cast<int>(entry.kind), text_of(entry.resource),
                text_of(entry.action_id), entry.token, state, entry.subject, entry.until, score,

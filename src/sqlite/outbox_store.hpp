@@ -47,7 +47,7 @@ class OutboxStore {
   [[nodiscard]] Status collect(sqlite3* db, Statement& statement, const Destination& destination,
                                std::uint32_t limit, Instant now, std::vector<ClaimableRow>& rows);
 
-#define WALLOCK_DELIVERY_COLUMNS                                                      \
+#define WALLOCK_DELIVERY_COLUMNS                                               \
   "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
   "d.claim_expires_at, d.destination"
 
@@ -65,8 +65,8 @@ class OutboxStore {
       " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
       "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND b.state = 0 "
       "ORDER BY d.due, d.position LIMIT ?3"};
-  Statement find_{
-      "SELECT " WALLOCK_DELIVERY_COLUMNS " FROM wallock_deliveries AS d WHERE d.position = ?1"};
+  Statement find_{"SELECT " WALLOCK_DELIVERY_COLUMNS
+                  " FROM wallock_deliveries AS d WHERE d.position = ?1"};
   Statement content_{
       "SELECT e.action_id, p.payload FROM wallock_lease_queue_events AS e "
       "JOIN wallock_payloads AS p ON p.position = e.position WHERE e.position = ?1"};

@@ -85,12 +85,10 @@ Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& reso
   return found;
 }
 
-Status ResourceStore::store(sqlite3* db, const ResourceName& resource,
-                            const StoredResource& before, const ResourceState& next,
-                            const std::string* metadata) {
+Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const StoredResource& before,
+                            const ResourceState& next, const std::string* metadata) {
   const bool row_differs = next.max_fence != before.state.max_fence ||
-                           next.issued != before.state.issued ||
-                           next.tenure != before.state.tenure;
+                           next.issued != before.state.issued || next.tenure != before.state.tenure;
   if (row_differs || !before.has_row) {
     if (auto ok = write_row(db, resource, before.has_row, next, metadata); !ok) return ok;
   }
@@ -129,9 +127,9 @@ Status ResourceStore::write_breaker(sqlite3* db, const ResourceName& resource,
   const auto instance_id =
       probe ? std::optional(static_cast<std::uint64_t>(probe->instance)) : std::nullopt;
   const auto until = probe ? std::optional(probe->expires_at) : std::nullopt;
-  return Query(db, upsert_breaker_, resource.str(), static_cast<int>(row.state),
-               row.forced ? 1 : 0, row.timeouts, row.generation, row.failed_probes, row.interval,
-               row.since, row.epoch, token, holder_text, instance_id, until)
+  return Query(db, upsert_breaker_, resource.str(), static_cast<int>(row.state), row.forced ? 1 : 0,
+               row.timeouts, row.generation, row.failed_probes, row.interval, row.since, row.epoch,
+               token, holder_text, instance_id, until)
       .run();
 }
 

@@ -19,7 +19,7 @@ struct StoredResource {
 [[nodiscard]] std::optional<BreakerRow> read_breaker(const Query& query, int first);
 
 // The columns that read_breaker reads, of the table alias b.
-#define WALLOCK_BREAKER_COLUMNS                                                             \
+#define WALLOCK_BREAKER_COLUMNS                                                               \
   "b.state, b.forced, b.timeouts, b.generation, b.failed_probes, b.interval_ns, b.since_at, " \
   "b.epoch, b.probe_token, b.probe_holder, b.probe_instance, b.probe_expires_at"
 

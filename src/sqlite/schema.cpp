@@ -99,8 +99,7 @@ Status create(Session& session, const Clock& clock) {
     return ok;
   }
   session.ledger.start(first_epoch);
-  return append(session, clock,
-                {.kind = RecordKind::genesis, .detail = encode_hex(store_id)});
+  return append(session, clock, {.kind = RecordKind::genesis, .detail = encode_hex(store_id)});
 }
 
 // Every lease, claim and token of the epoch before is dead from here on. Deliveries count their

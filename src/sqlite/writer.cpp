@@ -22,7 +22,8 @@ bool is_unknown(int result) {
 
 // Cursors that the application left open would pin this snapshot and block the next transaction.
 void reset_open_statements(sqlite3* db) noexcept {
-  for (sqlite3_stmt* s = sqlite3_next_stmt(db, nullptr); s != nullptr; s = sqlite3_next_stmt(db, s)) {
+  for (sqlite3_stmt* s = sqlite3_next_stmt(db, nullptr); s != nullptr;
+       s = sqlite3_next_stmt(db, s)) {
     if (sqlite3_stmt_busy(s) != 0) sqlite3_reset(s);
   }
 }

@@ -1,0 +1,63 @@
+#include "sqlite/open_repository.hpp"
+
+#include <sqlite3.h>
+
+#include <new>
+
+#include "host/creation_lock.hpp"
+#include "host/filesystem.hpp"
+#include "sqlite/repository.hpp"
+#include "sqlite/schema.hpp"
+
+namespace wallock::sqlite {
+namespace {
+
+Result<std::unique_ptr<Session>> open_session(const std::string& path, const Options& options,
+                                              const Clock& clock, Instant deadline) {
+  auto hasher = ledger::Sha256::create();
+  if (!hasher) return fail(hasher.error());
+  auto connection = Connection::open(path, Access::create, clock, deadline);
+  if (!connection) return fail(connection.error());
+  auto session = std::make_unique<Session>(*std::move(connection), *std::move(hasher));
+  if (auto ok = session->connection->use_wal(); !ok) return fail(ok.error());
+  if (auto ok = prepare_schema(*session, clock, options.adopt_restored); !ok) {
+    return fail(ok.error());
+  }
+  return session;
+}
+
+Result<std::unique_ptr<LeaseRepository>> open_at(const std::string& path, const Options& options,
+                                                 const std::shared_ptr<const Clock>& clock) {
+  const Instant deadline = saturating_add(clock->now(), options.operation_timeout);
+  // Held until the store is in order: the switch to WAL and the migrations are for one process.
+  const auto lock = host::CreationLock::acquire(path, *clock, deadline);
+  if (!lock) return fail(lock.error());
+  auto session = open_session(path, options, *clock, deadline);
+  if (!session) return fail(session.error());
+  auto reader = Reader::open(path, clock, options.operation_timeout);
+  if (!reader) return fail(reader.error());
+  return std::make_unique<Repository>(path, *std::move(session), *std::move(reader), options,
+                                      clock);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
+                                                         const Options& options,
+                                                         std::shared_ptr<const Clock> clock) {
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return fail(invalid(Errc::invalid_option, "path"));
+  }
+  // Without mutexes in the library, connections in different threads would share its globals.
+  if (sqlite3_threadsafe() == 0) return fail(invalid(Errc::setting_refused, "threadsafe"));
+  try {
+    if (auto ok = host::check_local(path); !ok) return fail(ok.error());
+    const auto real_path = host::resolve(path);
+    if (!real_path) return fail(real_path.error());
+    return open_at(*real_path, options, clock);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory);
+  }
+}
+
+}  // namespace wallock::sqlite

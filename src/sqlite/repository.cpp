@@ -1,0 +1,62 @@
+#include "sqlite/repository.hpp"
+
+#include <sqlite3.h>
+
+namespace wallock::sqlite {
+namespace {
+
+bool has_wal_reset_bug(int version) {
+  const bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
+                     (version >= 3044006 && version < 3045000);
+  return version >= 3007000 && !fixed;
+}
+
+}  // namespace
+
+Repository::Repository(std::string path, std::unique_ptr<Session> session,
+                       std::unique_ptr<Reader> reader, const Options& options,
+                       std::shared_ptr<const Clock> clock)
+    : breaker_policy_(options.breaker),
+      delivery_policy_(options.delivery),
+      // Without a boot id nothing tells a restart, so nothing may be lost by one.
+      durability_(options.durability == Durability::commits && !clock->boot_id()
+                      ? Durability::every_answer
+                      : options.durability),
+      clock_(std::move(clock)),
+      writer_(std::move(path), std::move(session), durability_, clock_),
+      reader_(std::move(reader)),
+      random_(std::random_device{}()) {}
+
+Result<BreakerStatus> Repository::breaker(const ResourceName& resource) {
+  return reader_->breaker(resource, breaker_policy_);
+}
+
+Result<std::vector<LeaseInfo>> Repository::leases(std::size_t limit) {
+  return reader_->leases(limit);
+}
+
+Result<std::vector<AuditRecord>> Repository::audit(const AuditRange& range) {
+  return reader_->audit(range);
+}
+
+Result<TreeHead> Repository::root() { return reader_->root(); }
+
+Result<VerifyReport> Repository::verify(const std::optional<TreeHead>& trusted) {
+  return reader_->verify(trusted);
+}
+
+Result<Health> Repository::health() {
+  auto health = reader_->health();
+  if (!health) return health;
+  health->sqlite_version = sqlite3_libversion();
+  health->sqlite_has_wal_reset_bug = has_wal_reset_bug(sqlite3_libversion_number());
+  health->durability = durability_;
+  health->has_boot_id = clock_->boot_id().has_value();
+  health->wal_frames = writer_.wal_frames();
+  health->checkpoints = writer_.checkpoints();
+  return health;
+}
+
+Result<std::uint64_t> Repository::change_counter() { return reader_->change_counter(); }
+
+}  // namespace wallock::sqlite

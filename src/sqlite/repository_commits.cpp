@@ -1,0 +1,133 @@
+// The repository's commits: the application's work and its records in one transaction.
+#include <utility>
+
+#include "sqlite/replay.hpp"
+#include "sqlite/repository.hpp"
+
+namespace wallock::sqlite {
+namespace {
+
+// Appends the records of the actions and puts those with a destination into the outbox.
+Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction,
+                                             const ResourceName& resource, FencingToken token,
+                                             const HolderId& holder,
+                                             std::span<const ActionRequest> actions) {
+  Session& session = transaction.session();
+  std::vector<ActionResult> results;
+  results.reserve(actions.size());
+  for (const ActionRequest& action : actions) {
+    auto result = session.actions.record(transaction.db(), session.ledger, transaction.wall(),
+                                         resource, token, holder.str(), action);
+    if (!result) return fail(result.error());
+    if (action.destination()) {
+      if (auto ok = session.outbox.enqueue(transaction.db(), result->position(), resource,
+                                           *action.destination(), transaction.now());
+          !ok) {
+        return fail(ok.error());
+      }
+    }
+    results.push_back(*std::move(result));
+  }
+  return results;
+}
+
+std::optional<Lease> next_lease(const Lease& lease, const rules::CommitDecision& decision,
+                                Instant requested_at, Instant now) {
+  if (!decision.next_token) return std::nullopt;
+  auto next = Lease::create({.resource = lease.resource(),
+                             .token = *decision.next_token,
+                             .holder = lease.holder(),
+                             .instance = lease.instance(),
+                             .requested_at = requested_at,
+                             .granted_at = now,
+                             .expires_at = decision.expires_at});
+  return next ? std::optional(*std::move(next)) : std::nullopt;
+}
+
+// Grants the resource inside the transaction of an execute, so that its commit can follow.
+Result<FencingToken> grant_here(WriteTransaction& transaction, const ExecuteCommand& command) {
+  const auto stored = transaction.load(command.resource);
+  if (!stored) return fail(stored.error());
+  const auto grant = rules::decide_acquire(stored->state,
+                                           {.resource = command.resource,
+                                            .holder = command.holder,
+                                            .instance = command.instance,
+                                            .ttl = min_ttl},
+                                           std::nullopt, transaction.moment());
+  if (!grant) return fail(grant.error());
+  const std::string no_metadata;
+  if (auto ok = transaction.apply(command.resource, *stored, grant->change, &no_metadata); !ok) {
+    return fail(ok.error());
+  }
+  return grant->token;
+}
+
+}  // namespace
+
+Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionRequest> actions,
+                                     const Work& work, const CommitOptions& options,
+                                     Instant deadline) {
+  const Instant requested_at = clock_->now();
+  return writer_.run(
+      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Committed> {
+        auto replay = find_replay(transaction, lease.resource(), actions);
+        if (!replay) return fail(replay.error());
+        if (*replay) return Committed(**std::move(replay), true);
+        const auto stored = transaction.load(lease.resource());
+        if (!stored) return fail(stored.error());
+        const auto decision = rules::decide_commit(stored->state,
+                                                   {.resource = lease.resource(),
+                                                    .token = lease.token(),
+                                                    .holder = lease.holder(),
+                                                    .instance = lease.instance(),
+                                                    .after = options.after,
+                                                    .ttl = options.ttl.value_or(lease.ttl()),
+                                                    .actions = actions.size()},
+                                                   transaction.moment());
+        if (!decision) return fail(decision.error());
+        if (auto ok = writer_.run_work(transaction, lease.token(), work); !ok) {
+          return fail(ok.error());
+        }
+        auto results =
+            record_all(transaction, lease.resource(), lease.token(), lease.holder(), actions);
+        if (!results) return fail(results.error());
+        if (auto ok = transaction.apply(lease.resource(), *stored, decision->change); !ok) {
+          return fail(ok.error());
+        }
+        return Committed(*std::move(results), false,
+                         next_lease(lease, *decision, requested_at, transaction.now()));
+      });
+}
+
+Result<Committed> Repository::execute(const ExecuteCommand& command,
+                                      std::span<const ActionRequest> actions, const Work& work,
+                                      Instant deadline) {
+  return writer_.run(
+      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Committed> {
+        auto replay = find_replay(transaction, command.resource, actions);
+        if (!replay) return fail(replay.error());
+        if (*replay) return Committed(**std::move(replay), true);
+        const auto token = grant_here(transaction, command);
+        if (!token) return fail(token.error());
+        const auto stored = transaction.load(command.resource);
+        if (!stored) return fail(stored.error());
+        const auto decision = rules::decide_commit(stored->state,
+                                                   {.resource = command.resource,
+                                                    .token = *token,
+                                                    .holder = command.holder,
+                                                    .instance = command.instance,
+                                                    .after = AfterCommit::release,
+                                                    .actions = actions.size()},
+                                                   transaction.moment());
+        if (!decision) return fail(decision.error());
+        if (auto ok = writer_.run_work(transaction, *token, work); !ok) return fail(ok.error());
+        auto results = record_all(transaction, command.resource, *token, command.holder, actions);
+        if (!results) return fail(results.error());
+        if (auto ok = transaction.apply(command.resource, *stored, decision->change); !ok) {
+          return fail(ok.error());
+        }
+        return Committed(*std::move(results), false);
+      });
+}
+
+}  // namespace wallock::sqlite

@@ -1,0 +1,95 @@
+// The repository's outbox operations.
+#include "sqlite/repository.hpp"
+
+namespace wallock::sqlite {
+namespace {
+
+using rules::DeliveryDecision;
+
+// Appends the record and moves the row the way that the rule decided. The record comes first: the
+// schema looks for the claim that a sealing relies on.
+Status carry_out(WriteTransaction& transaction, const DeliveryDecision& decision) {
+  OutboxStore& outbox = transaction.session().outbox;
+  if (auto position = transaction.append(decision.entry); !position) {
+    return fail(position.error());
+  }
+  switch (decision.way) {
+    case DeliveryDecision::Way::keep:
+      return outbox.update(transaction.db(), decision.next);
+    case DeliveryDecision::Way::sealed:
+      return outbox.remove(transaction.db(), decision.next);
+    case DeliveryDecision::Way::dead:
+      return outbox.bury(transaction.db(), decision.next, transaction.wall());
+  }
+  return fail(Errc::invariant_violated);
+}
+
+Settled settled_as(DeliveryDecision::Way way) {
+  switch (way) {
+    case DeliveryDecision::Way::keep:
+      return Settled::queued;
+    case DeliveryDecision::Way::sealed:
+      return Settled::sealed;
+    case DeliveryDecision::Way::dead:
+      return Settled::dead;
+  }
+  return Settled::dead;
+}
+
+// One row of a claim: claimed and shown, or taken out because its attempts or age ran out (empty).
+Result<std::optional<Delivery>> claim_row(WriteTransaction& transaction, const ClaimableRow& found,
+                                          const rules::ClaimCommand& command,
+                                          const DeliveryPolicy& policy) {
+  const auto moment = transaction.moment();
+  const auto token = moment.token();
+  if (!token) return fail(invalid(Errc::invalid_token, "claim_token"));
+  const auto decision = rules::decide_claim(found.row, command, policy, *token, moment);
+  if (!decision) return fail(decision.error());
+  if (auto ok = carry_out(transaction, *decision); !ok) return fail(ok.error());
+  if (decision->way != DeliveryDecision::Way::keep) return std::optional<Delivery>();
+  auto content = transaction.session().outbox.content(transaction.db(), found.row.position);
+  if (!content) return fail(content.error());
+  return std::optional(Delivery({.action_id = std::move(content->action_id),
+                                 .position = found.row.position,
+                                 .resource = found.row.resource,
+                                 .destination = found.destination,
+                                 .payload = std::move(content->payload),
+                                 .attempt = decision->next.attempt,
+                                 .claim_token = decision->next.claim_token,
+                                 .claim_expires_at = decision->next.claim_expires_at}));
+}
+
+}  // namespace
+
+Result<std::vector<Delivery>> Repository::claim(const ClaimRequest& request, Instant deadline) {
+  return writer_.run(
+      Flush::rides, deadline, [&](WriteTransaction& transaction) -> Result<std::vector<Delivery>> {
+        const auto rows = transaction.session().outbox.claimable(
+            transaction.db(), request.destination, request.limit, transaction.now());
+        if (!rows) return fail(rows.error());
+        std::vector<Delivery> deliveries;
+        for (const ClaimableRow& row : *rows) {
+          auto delivery = claim_row(transaction, row, request.claim, delivery_policy_);
+          if (!delivery) return fail(delivery.error());
+          if (*delivery) deliveries.push_back(**std::move(delivery));
+        }
+        return deliveries;
+      });
+}
+
+Result<Settled> Repository::settle(const Delivery& delivery, const DeliveryOutcome& outcome,
+                                   Instant deadline) {
+  return writer_.run(
+      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Settled> {
+        const auto row = transaction.session().outbox.find(transaction.db(), delivery.position());
+        if (!row) return fail(row.error());
+        const auto decision =
+            rules::decide_settle(*row, {.claim_token = delivery.claim_token(), .outcome = outcome},
+                                 delivery_policy_, random_(), transaction.moment());
+        if (!decision) return fail(decision.error());
+        if (auto ok = carry_out(transaction, *decision); !ok) return fail(ok.error());
+        return settled_as(decision->way);
+      });
+}
+
+}  // namespace wallock::sqlite
