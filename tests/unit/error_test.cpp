@@ -1,0 +1,109 @@
+// The error codes, and what an error shows.
+#include "wallock/error.hpp"
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "catch.hpp"
+#include "wallock/result.hpp"
+
+using namespace wallock;
+
+namespace {
+
+// The enumerators as the header spells them, so that none can be forgotten here.
+std::map<std::string, int> enumerators() {
+  std::ifstream file(WALLOCK_TEST_DATA_DIR "/../../include/wallock/error.hpp");
+  std::stringstream header;
+  header << file.rdbuf();
+  const std::string text = header.str();
+  const std::size_t begin = text.find("enum class Errc");
+  const std::string body = text.substr(begin, text.find("};", begin) - begin);
+  const std::regex line(R"((\w+) = (\d+),)");
+  std::map<std::string, int> codes;
+  for (std::sregex_iterator i(body.begin(), body.end(), line), end; i != end; ++i)
+    codes[(*i)[1]] = std::stoi((*i)[2]);
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("every error code has its own number, its own name, a summary and an advice") {
+  const auto codes = enumerators();
+  REQUIRE(codes.size() > 50);
+  std::set<int> numbers;
+  for (const auto& [name, number] : codes) {
+    CAPTURE(name, number);
+    const ErrcInfo info = describe(static_cast<Errc>(number));
+    CHECK(info.name == name);
+    CHECK_FALSE(info.summary.empty());
+    CHECK_FALSE(info.advice.empty());
+    CHECK(numbers.insert(number).second);
+  }
+  for (int number = 0; number < 1000; ++number) {
+    CAPTURE(number);
+    CHECK((to_string(static_cast<Errc>(number)) != "unknown") == (numbers.count(number) == 1));
+  }
+}
+
+TEST_CASE("the hundreds of a code give its class") {
+  const std::map<int, ErrorClass> classes{{1, ErrorClass::transient},
+                                          {2, ErrorClass::deterministic},
+                                          {3, ErrorClass::business},
+                                          {4, ErrorClass::security}};
+  for (const auto& [name, number] : enumerators()) {
+    CAPTURE(name);
+    CHECK(Error(static_cast<Errc>(number)).error_class() == classes.at(number / 100));
+  }
+  CHECK(error_class(static_cast<Errc>(999)) == ErrorClass::security);
+  CHECK(to_string(ErrorClass::transient) == "transient");
+  CHECK(to_string(ErrorClass::deterministic) == "deterministic");
+  CHECK(to_string(ErrorClass::business) == "business");
+  CHECK(to_string(ErrorClass::security) == "security");
+}
+
+TEST_CASE("INV-09 an error shows only safe facts") {
+  for (const auto& [name, number] : enumerators()) {
+    CAPTURE(name);
+    const Error error(static_cast<Errc>(number));
+    const std::string expected = name + " (" + std::string(to_string(error.error_class())) +
+                                 "): " + std::string(error.summary()) + "; " +
+                                 std::string(error.advice());
+    CHECK(to_string(error) == expected);
+    CHECK(expected.find_first_of("\n\r\t") == std::string::npos);
+  }
+}
+
+TEST_CASE("INV-09 every fact of an error is one that the caller knows, and all are shown") {
+  const Error error(Errc::lease_held, {.field = "f",
+                                       .resource = "r",
+                                       .holder = "h",
+                                       .token = FencingToken::of(1, 2),
+                                       .fence = FencingToken::of(1, 3),
+                                       .retry_at = Instant(std::chrono::microseconds(1'500'001)),
+                                       .limit = -4,
+                                       .native = 5});
+  CHECK(to_string(error) ==
+        "lease_held (business): another holder has the lease [field=f resource=r holder=h "
+        "token=1.2 fence=1.3 retry_at=1501ms limit=-4 native=5]; wait, or try again later");
+}
+
+TEST_CASE("errors are equal if and only if code and facts are") {
+  CHECK(Error(Errc::busy) == Error(Errc::busy));
+  CHECK(Error(Errc::busy) != Error(Errc::io_error));
+  CHECK(invalid(Errc::too_large, "payload", 5) == invalid(Errc::too_large, "payload", 5));
+  CHECK(invalid(Errc::too_large, "payload", 5) != invalid(Errc::too_large, "payload", 6));
+  CHECK(invalid(Errc::too_large, "payload") != invalid(Errc::too_large, "detail"));
+}
+
+TEST_CASE("a failed result carries its error") {
+  const Result<int> result = fail(Errc::stale_token);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code() == Errc::stale_token);
+  const Status status = fail(invalid(Errc::invalid_option, "ttl"));
+  CHECK(status.error().facts().field == "ttl");
+}
