@@ -24,9 +24,11 @@ FLOORS = {
 # Tests and benchmarks may look behind the library, so they are in every list.
 TESTS = r"|tests/|bench/"
 RESTRICTED = (
-    (re.compile(r"^(SQLiteCpp/|sqlite3\.h$)"),
-     re.compile(r"src/sqlite/|include/wallock/sqlite\.hpp$" + TESTS),
+    (re.compile(r"^sqlite3\.h$"), re.compile(r"src/sqlite/|include/wallock/sqlite\.hpp$" + TESTS),
      "SQLite is seen in src/sqlite and wallock/sqlite.hpp only"),
+    (re.compile(r"^SQLiteCpp/"),
+     re.compile(r"src/sqlite/|include/wallock/sqlite\.hpp$|examples/" + TESTS),
+     "SQLiteCpp is seen in src/sqlite, wallock/sqlite.hpp and the examples only"),
     (re.compile(r"^openssl/"), re.compile(r"src/ledger/" + TESTS),
      "OpenSSL is seen in src/ledger only"),
     (re.compile(r"^nlohmann/"), re.compile(r"include/wallock/json(\.hpp$|/)|examples/" + TESTS),

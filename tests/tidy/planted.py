@@ -42,6 +42,8 @@ CASES = {
                       include("src/sqlite/connection.cpp", "sqlite3.h")),
     "layers:sqlitecpp": (include("include/wallock/token.hpp", "SQLiteCpp/SQLiteCpp.h"),
                          include("include/wallock/sqlite.hpp", "SQLiteCpp/SQLiteCpp.h")),
+    "layers:examples": (include("examples/a.cpp", "sqlite3.h"),
+                        include("examples/a.cpp", "SQLiteCpp/Database.h")),
     "layers:openssl": (include("src/sqlite/connection.cpp", "openssl/evp.h"),
                        include("src/ledger/sha256.cpp", "openssl/evp.h")),
     "layers:json": (include("include/wallock/token.hpp", "nlohmann/json.hpp"),
