@@ -64,8 +64,8 @@ std::vector<std::uint8_t> unhex(const std::string& hex) {
 TEST_CASE("INV-08 the frame of every record kind keeps the bytes of its version for ever") {
   Sha256 hasher = make_hasher();
   const auto golden = golden_file(frame_version);
-  CHECK(golden.size() == all_record_kinds().size());
-  for (const RecordKind kind : all_record_kinds()) {
+  CHECK(golden.size() == all_record_kinds.size());
+  for (const RecordKind kind : all_record_kinds) {
     const Frame record = golden_record(kind);
     const std::string frame = frame_of(record.position, record.recorded_at, record.entry);
     const std::string name(to_string(kind));
