@@ -58,7 +58,8 @@ class CoordinatorCore;
 // Names may be given as string literals; a bad one is the invalid_name of that call.
 //
 // Thread safety: every member of one Coordinator may be called from all threads at once.
-// Lifetime: movable, not copyable. Guards may outlive it: the store stays open until the last of
+// Lifetime: movable, not copyable; one that was moved from may only be destroyed or assigned to.
+// Guards may outlive it: the store stays open until the last of
 // them is gone. Not usable in a forked child (forked_handle); its destructor does nothing there.
 class WALLOCK_EXPORT Coordinator {
  public:

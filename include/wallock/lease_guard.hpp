@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 
@@ -23,7 +24,25 @@ enum class LossReason : std::uint8_t {
   max_hold,           // GuardOptions::max_hold is reached; no longer renewed
 };
 
-[[nodiscard]] std::string_view to_string(LossReason reason) noexcept;
+[[nodiscard]] constexpr std::string_view to_string(LossReason reason) noexcept {
+  switch (reason) {
+    case LossReason::none:
+      return "none";
+    case LossReason::expired:
+      return "expired";
+    case LossReason::superseded:
+      return "superseded";
+    case LossReason::revoked:
+      return "revoked";
+    case LossReason::store_unavailable:
+      return "store_unavailable";
+    case LossReason::forked:
+      return "forked";
+    case LossReason::max_hold:
+      return "max_hold";
+  }
+  return "none";
+}
 
 struct GuardOptions {
   // Renew in the background, each time a third of the ttl is over.
@@ -31,10 +50,12 @@ struct GuardOptions {
   // How long before the end of the lease it is reported lost: zero to half the ttl.
   // Default: a tenth of the ttl.
   std::optional<Duration> margin = {};
-  // Renewing stops after this time, so that a worker that hangs does not keep the resource for
-  // ever: at least the ttl. Default: no limit.
+  // Renewing stops after this time, and the lease is reported lost, so that a worker that hangs
+  // does not keep the resource for ever: at least the ttl. Default: no limit.
   Duration max_hold = Duration::max();
-  // Called, once, on the heartbeat's thread, after the stop token fired. Must not throw or block.
+  // Called, at most once, on the heartbeat's thread, after the stop token fired. Must not throw or
+  // block: other guards' news and the guard's end wait for it. Not called any more once release()
+  // or the destructor has returned.
   std::function<void(LossReason)> on_lost = {};
 };
 
@@ -46,9 +67,14 @@ struct GuardOptions {
 //
 // Thread safety: lost(), reason(), token() and valid() may be called from any thread while another
 // one uses the guard; the other members by one thread at a time.
-// The destructor releases the lease if it still has it, joins nothing that could block for longer
-// than a bounded wait for the store, and never throws; what went wrong then is lost with it, so
-// call release() where the outcome matters.
+// The destructor releases the lease if it still has it, also if it was reported lost: nobody is let
+// in while the guard's owner may still be at work. It waits for the store no longer than one second
+// and one renewal under way, and never throws; what went wrong then is lost with it, so call
+// release() where the outcome matters.
+// Lifetime: movable, not copyable; may outlive its Coordinator. A guard that was moved from may
+// only be destroyed or assigned to. In a forked child: calls answer forked_handle, reason() is
+// forked, lost() is stopped (tokens taken before the fork are not), lease() is the lease as first
+// granted, the destructor does nothing.
 class WALLOCK_EXPORT LeaseGuard {
  public:
   LeaseGuard(LeaseGuard&&) noexcept;
@@ -76,6 +102,7 @@ class WALLOCK_EXPORT LeaseGuard {
 
   // Stops the heartbeat first, then releases. May be repeated after a transient error: the guard
   // keeps its token until the store has answered. already_ended once that has happened.
+  // called_inside_work from inside this guard's own commit (deterministic).
   [[nodiscard]] Result<ReleaseEffect> release();
 
  private:

@@ -1,6 +1,7 @@
 #include "host/process.hpp"
 
 #include <atomic>
+#include <new>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -18,6 +19,13 @@ std::uint64_t fork_generation() noexcept {
   static_cast<void>(registered);
   return forks.load(std::memory_order_relaxed);
 }
+
+struct Abandoned {
+  const void* object;
+  const Abandoned* next;
+};
+
+std::atomic<const Abandoned*> abandoned{nullptr};
 
 }  // namespace
 
@@ -37,5 +45,12 @@ BlockedSignals::BlockedSignals() noexcept {
 }
 
 BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+void abandon(const void* object) noexcept {
+  auto* const entry = new (std::nothrow) Abandoned{object, abandoned.load()};
+  if (entry == nullptr) return;  // then it is lost to leak checkers, and still not destroyed
+  while (!abandoned.compare_exchange_weak(entry->next, entry)) {
+  }
+}
 
 }  // namespace wallock::host

@@ -1,5 +1,6 @@
 // ProcessMark: tells whether this process is still the one that an object was made in.
 // BlockedSignals: keeps the application's signal handlers off the library's own threads.
+// abandon: for what a forked child must neither use nor destroy.
 #pragma once
 
 #include <csignal>
@@ -39,5 +40,9 @@ class BlockedSignals {
  private:
   sigset_t before_{};
 };
+
+// Never destroys `object`, and says so to leak checkers by keeping it reachable. For a forked
+// child: what it inherited may be locked by threads that it does not have.
+void abandon(const void* object) noexcept;
 
 }  // namespace wallock::host

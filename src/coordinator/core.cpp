@@ -1,0 +1,105 @@
+#include "coordinator/core.hpp"
+
+#include <atomic>
+#include <utility>
+
+#include "coordinator/checks.hpp"
+
+namespace wallock::detail {
+namespace {
+
+std::uint64_t number(InstanceId instance) noexcept { return static_cast<std::uint64_t>(instance); }
+
+// Numbers the threads of the process in the order in which they first act.
+std::uint64_t thread_ordinal() noexcept {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t ordinal = threads.fetch_add(1, std::memory_order_relaxed) + 1;
+  return ordinal;
+}
+
+std::string hex(std::uint64_t value) {
+  constexpr std::size_t digits = 16;
+  constexpr std::string_view alphabet = "0123456789abcdef";
+  std::string text(digits, '0');
+  for (std::size_t i = digits; i > 0; value >>= 4) {
+    text[--i] = alphabet[value & 0xf];
+  }
+  return text;
+}
+
+}  // namespace
+
+CoordinatorCore::CoordinatorCore(std::unique_ptr<LeaseRepository> store, Options options,
+                                 InstanceId instance)
+    : options_(std::move(options)),
+      instance_(instance),
+      jitter_(number(instance)),
+      store_(std::move(store)),
+      heartbeats_(std::make_shared<Heartbeats>(*store_, options_.clock)) {}
+
+CoordinatorCore::~CoordinatorCore() {
+  if (!forked()) {
+    heartbeats_->shutdown();
+    return;
+  }
+  host::abandon(store_.release());
+  // Its threads are not here to give their references back, so it stays even without this; a
+  // service without threads has nothing to hurt.
+  host::abandon(heartbeats_.get());
+}
+
+Instant CoordinatorCore::deadline() const {
+  return saturating_add(now(), options_.operation_timeout);
+}
+
+Result<HolderId> CoordinatorCore::holder(const std::optional<Given<HolderId>>& given) const {
+  if (given) return given->check();
+  if (options_.holder) return options_.holder->check();
+  return HolderId::parse(hex(number(instance_)) + "/" + std::to_string(thread_ordinal()));
+}
+
+Result<std::span<const ActionRequest>> CoordinatorCore::actions(const Batch& batch) const {
+  auto checked = batch.check();
+  if (!checked) return checked;
+  if (auto ok = check_payloads(*checked, options_.max_payload); !ok) return fail(ok.error());
+  return checked;
+}
+
+Result<AcquireRequest> CoordinatorCore::request(const Given<ResourceName>& resource,
+                                                const AcquireOptions& options) const {
+  auto name = resource.check();
+  if (!name) return fail(name.error());
+  if (auto ok = check_ttl(options.ttl); !ok) return fail(ok.error());
+  if (auto ok = check_wait(options.wait); !ok) return fail(ok.error());
+  if (auto ok = check_metadata(options.metadata); !ok) return fail(ok.error());
+  auto who = holder(options.holder);
+  if (!who) return fail(who.error());
+  AcquireRequest request{.command = {.resource = *std::move(name),
+                                     .holder = *std::move(who),
+                                     .instance = instance_,
+                                     .ttl = options.ttl},
+                         .metadata = options.metadata,
+                         .wait = options.wait};
+  if (options.action_id) {
+    auto id = options.action_id->check();
+    if (!id) return fail(id.error());
+    request.command.request = *std::move(id);
+  }
+  return request;
+}
+
+Result<Lease> CoordinatorCore::acquire(const AcquireRequest& request, const std::stop_token& stop) {
+  Waiting wait = waiting(request.wait, stop);
+  return attempt_until(wait, [&](Instant deadline) {
+    return store_->acquire(request.command, request.metadata, deadline);
+  });
+}
+
+Waiting CoordinatorCore::waiting(Duration wait, const std::stop_token& stop) {
+  return {*store_,
+          *options_.clock,
+          jitter_,
+          {.wait = wait, .operation_timeout = options_.operation_timeout, .stop = stop}};
+}
+
+}  // namespace wallock::detail

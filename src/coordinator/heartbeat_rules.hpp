@@ -1,0 +1,74 @@
+// The heartbeat's rules: when a guarded lease is renewed, and when it has to be taken for lost.
+#pragma once
+
+#include <optional>
+
+#include "wallock/lease.hpp"
+#include "wallock/lease_guard.hpp"
+#include "wallock/result.hpp"
+#include "wallock/time.hpp"
+
+namespace wallock::detail {
+
+// Why the store did not let a lease go on, and when it said so. Holds what the rules need of the
+// Error, so that keeping it never allocates.
+struct Refusal {
+  Errc code = Errc::busy;
+  std::optional<FencingToken> fence = {};
+  Instant at;
+};
+[[nodiscard]] Refusal to_refusal(const Error& error, Instant at) noexcept;
+
+// All that is known about a guarded lease at a moment.
+struct Pulse {
+  Lease lease;                          // as of the last renewal or commit
+  Duration ttl{};                       // asked for with each renewal
+  Duration margin{};                    // how long before its end the lease is reported lost
+  Instant hold_until = Instant::max();  // max_hold
+  bool heartbeat = true;                // false: never renewed
+  bool asking = false;                  // a renewal is under way
+  std::optional<Refusal> refusal = {};  // the store's last answer, if it was one
+};
+
+// What is to be done about a lease now.
+struct Beat {
+  enum class Kind { sleep, renew, lost };
+  Kind kind = Kind::sleep;
+  Instant until = Instant::max();        // sleep: ask again then; renew: give up then
+  LossReason reason = LossReason::none;  // lost
+
+  friend bool operator==(const Beat&, const Beat&) = default;
+};
+
+// The margin for a ttl: the one given, at most half the ttl; a tenth of it by default.
+[[nodiscard]] Duration margin_of(std::optional<Duration> given, Duration ttl) noexcept;
+
+// When the lease has to be taken for lost without news: margin before request time + ttl, and never
+// after the end that the store has.
+[[nodiscard]] Instant lost_at(const Pulse& pulse) noexcept;
+
+// The pause after a renewal that failed: a fiftieth of the ttl, 1 ms to 250 ms.
+[[nodiscard]] Duration retry_pause(Duration ttl) noexcept;
+
+// How long one renewal may wait for the store's write lock: a tenth of the ttl, 10 ms to 250 ms.
+// Many short attempts instead of one long: each bounds how long ending a coordinator takes.
+[[nodiscard]] Duration attempt_patience(Duration ttl) noexcept;
+
+// True for an answer that no repetition changes: every class but transient.
+[[nodiscard]] bool is_final(Errc code) noexcept;
+
+// What a final answer about the lease means for its holder, as best known: a newer grant shows by a
+// fence above the token.
+[[nodiscard]] LossReason loss_reason(const Refusal& refusal, const Lease& lease) noexcept;
+
+// Decides, in this order:
+//   the store refused for good        lost, with the refusal's reason
+//   max_hold is over, and was first    lost (max_hold)
+//   the time less the margin is over   lost: store_unavailable if a renewal failed or is under way,
+//                                     else expired
+//   a third of the ttl is over        renew, unless one is under way; after a failure, renew again
+//                                     once the pause is over
+//   otherwise                         sleep until the first of these
+[[nodiscard]] Beat decide_beat(const Pulse& pulse, Instant now) noexcept;
+
+}  // namespace wallock::detail

@@ -1,0 +1,76 @@
+// Heartbeats: the two threads that keep a coordinator's guarded leases alive and watch their ends.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "coordinator/held_lease.hpp"
+#include "wallock/clock.hpp"
+#include "wallock/lease_repository.hpp"
+#include "wallock/result.hpp"
+
+namespace wallock::detail {
+
+// One thread renews and may have to wait for the store; the other one only looks at the clock, so
+// that a store that hangs never delays the news that a lease is lost. Both start with the first
+// guard that needs them and serve all guards; a pass looks at each guard once.
+//
+// Thread safety: all members may be called from all threads at once.
+// Lifetime: the threads keep it alive; shutdown() ends them and must precede the store's end.
+class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
+ public:
+  Heartbeats(LeaseRepository& store, std::shared_ptr<const Clock> clock);
+  Heartbeats(const Heartbeats&) = delete;
+  Heartbeats& operator=(const Heartbeats&) = delete;
+
+  // Starts the watching thread, and the renewing one if `renewing`, unless they run.
+  // store_unavailable with errno if the system gives no thread (transient).
+  [[nodiscard]] Status start(bool renewing);
+
+  // Ends both threads and waits for them: for a renewal that is under way (attempt_patience), and
+  // for an on_lost. Called by one of the threads itself, it does not wait for that one.
+  void shutdown() noexcept;
+
+  // Serves a lease from now on, until remove() or its loss. Throws std::bad_alloc.
+  void add(std::shared_ptr<HeldLease> held);
+  // Never renews or watches it again from the next pass on.
+  void remove(const HeldLease& held) noexcept;
+  // Has both threads look at their leases now, instead of when they meant to.
+  void wake() noexcept;
+
+  // One pass of the watching thread: tells every lease that is lost. Answers when to look again.
+  Instant watch();
+  // One pass of the renewing thread: at most one renewal, the most pressing one.
+  // Answers when to look again.
+  Instant renew();
+
+ private:
+  using Pass = Instant (Heartbeats::*)();
+  struct Due {
+    std::shared_ptr<HeldLease> held = {};  // the most pressing renewal, if one is due
+    Instant next = Instant::max();         // when one will be
+  };
+
+  void run(Pass pass) noexcept;
+  [[nodiscard]] bool rest(Instant until, std::uint64_t& seen) noexcept;
+  [[nodiscard]] Due most_pressing(Instant now);
+  std::thread launch(Pass pass);
+
+  LeaseRepository& store_;
+  const std::shared_ptr<const Clock> clock_;
+  const Duration longest_rest_;
+
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  std::map<const HeldLease*, std::shared_ptr<HeldLease>> leases_;
+  std::uint64_t wakes_ = 0;
+  bool stopping_ = false;
+  std::thread watcher_;
+  std::thread renewer_;
+};
+
+}  // namespace wallock::detail
