@@ -5,6 +5,7 @@
 
 namespace wallock {
 
+// length-ok: one row per code
 constexpr ErrcInfo describe(Errc code) noexcept {
   switch (code) {
     case Errc::busy:

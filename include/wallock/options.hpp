@@ -56,8 +56,8 @@ struct Options {
   std::optional<Given<HolderId>> holder = {};
   // How long one operation may wait for the store's write lock: 1 ms to 1 h.
   Duration operation_timeout = std::chrono::seconds(5);
-  // Set once when opening a backup that was put back in place of the store: raises the epoch, so that
-  // every lease and token of the lost time after the backup is dead.
+  // Set once when opening a backup that was put back in place of the store: raises the epoch, so
+  // that every lease and token of the lost time after the backup is dead.
   bool adopt_restored = false;
   // The largest payload accepted, in bytes: 1 to 16 MiB.
   std::size_t max_payload = default_max_payload_bytes;

@@ -24,7 +24,7 @@ ENDINGS = (".hpp", ".cpp", ".sql", ".cmake", ".sh", ".md", ".py", "CMakeLists.tx
 PRODUCT = re.compile(r"^(include|src)/")
 EVERYWHERE = re.compile(r"")
 BANNED = (
-    (EVERYWHERE, None, r"\busing\s+namespace\s+std\b", "using namespace std"),
+    (EVERYWHERE, None, r"\busing\s+namespace\s+std\s*;", "using namespace std"),
     (EVERYWHERE, None, r"\b(getHeaderInfo|isUnencrypted)\b",
      "opens and closes the database file, which drops SQLite's locks"),
     (EVERYWHERE, None, r"\bSQLite::Savepoint\b", "leaves the transaction open in SQLiteCpp 3.2.1"),
