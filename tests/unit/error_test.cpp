@@ -107,3 +107,18 @@ TEST_CASE("a failed result carries its error") {
   const Status status = fail(invalid(Errc::invalid_option, "ttl"));
   CHECK(status.error().facts().field == "ttl");
 }
+
+TEST_CASE("the documented words of every error code are the library's own") {
+  std::ifstream file(WALLOCK_TEST_DATA_DIR "/../../docs/errors.md");
+  std::set<std::string> rows;
+  for (std::string line; std::getline(file, line);)
+    rows.insert(line);
+  for (const auto& [name, number] : enumerators()) {
+    const Error error(static_cast<Errc>(number));
+    std::ostringstream row;
+    row << "| `" << name << "` | " << number << " | " << error.error_class() << " | "
+        << error.summary() << " | " << error.advice() << " |";
+    CAPTURE(row.str());
+    CHECK(rows.count(row.str()) == 1);
+  }
+}
