@@ -1,5 +1,7 @@
 // Runs one operation in a loop, for a profiler to watch; with --statements prints what each SQL
 // statement costs SQLite's virtual machine instead. See profile.sh.
+#include <sqlite3.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -32,12 +34,13 @@ struct Request {
   std::string dir = ".";
   bool baseline = false;
   bool statements = false;
+  std::string sql;
 };
 
 [[noreturn]] void usage() {
   std::fputs(
       "usage: wallock_bench_profile OPERATION [--level=every_answer|commits|relaxed] [--n=N]\n"
-      "                             [--dir=FOLDER] [--baseline] [--statements]\n"
+      "                             [--dir=FOLDER] [--baseline] [--statements] [--sql=SCRIPT]\n"
       "operations:",
       stderr);
   for (const auto& topic :
@@ -73,6 +76,8 @@ Request parse(int argc, char** argv) {
       request.operations = std::strtoul(argv[i] + 4, nullptr, 10);
     } else if (argument.starts_with("--dir=")) {
       request.dir = argument.substr(6);
+    } else if (argument.starts_with("--sql=")) {
+      request.sql = argument.substr(6);
     } else if (argument == "--baseline") {
       request.baseline = true;
     } else if (argument == "--statements") {
@@ -100,6 +105,17 @@ void print_statements(const Counts& counts, std::size_t operations) {
                 per_operation(cost.full_scan_steps), cost.sql.c_str());
 }
 
+// Changes the schema under the open store: what does an operation cost without this trigger?
+void run_script(const std::string& path, const std::string& sql) {
+  sqlite3* connection = nullptr;
+  if (sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK ||
+      sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    std::fprintf(stderr, "--sql: %s\n", sqlite3_errmsg(connection));
+    std::exit(EXIT_FAILURE);
+  }
+  sqlite3_close(connection);
+}
+
 void loop(Side& side, std::size_t parts, std::size_t operations) {
   Recorder recorder(parts);
   for (std::size_t i = 0; i < operations; ++i)
@@ -119,6 +135,9 @@ int main(int argc, char** argv) {
     if (request.statements) counting.emplace();
     const auto side =
         (request.baseline ? question.baseline : question.wallock)(folder.string(), request.level);
+    if (!request.sql.empty()) {
+      run_script((folder / (request.baseline ? "baseline.db" : "store.db")).string(), request.sql);
+    }
     side->prepare(warm_operations + request.operations);
     loop(*side, question.parts, warm_operations);
     if (counting) static_cast<void>(statement_costs());

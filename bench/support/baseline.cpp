@@ -99,13 +99,13 @@ Baseline::Link::Link(const std::string& path, const char* synchronous)
   execute_script(db, synchronous);
   begin = {db, "BEGIN IMMEDIATE"};
   commit = {db, "COMMIT"};
+  // Reading first costs SQLite less than an upsert with RETURNING does.
   lookup = {db,
-            "SELECT token FROM leases"
-            " WHERE resource = ?1 AND holder IS NOT NULL AND expires > ?2"};
-  grant = {db,
-           "INSERT INTO leases (resource, token, holder, expires) VALUES (?1, 1, ?2, ?3)"
-           " ON CONFLICT (resource) DO UPDATE SET token = token + 1, holder = ?2, expires = ?3"
-           " WHERE holder IS NULL OR expires <= ?4 RETURNING token"};
+            "SELECT CASE WHEN holder IS NULL OR expires <= ?2 THEN token END"
+            " FROM leases WHERE resource = ?1"};
+  first_grant = {db,
+                 "INSERT INTO leases (resource, token, holder, expires) VALUES (?1, 1, ?2, ?3)"};
+  grant = {db, "UPDATE leases SET token = ?2, holder = ?3, expires = ?4 WHERE resource = ?1"};
   free = {db, "UPDATE leases SET holder = NULL, expires = 0 WHERE resource = ?1 AND token = ?2"};
   insert = {db, "INSERT INTO actions (id, payload) VALUES (?1, ?2)"};
   enqueue = {db, "INSERT INTO outbox (id, payload, state, expires) VALUES (?1, ?2, 0, 0)"};
@@ -127,10 +127,15 @@ Baseline::Baseline(const std::string& path, Durability durability)
 
 std::int64_t Baseline::grant(Link& link, const std::string& resource, const std::string& holder) {
   const std::int64_t now = now_ns();
-  const auto token =
-      link.grant.bind(1, resource).bind(2, holder).bind(3, now + lease_ns).bind(4, now).run();
-  if (!token) give_up(link.connection.get());
-  return *token;
+  const auto former = link.lookup.bind(1, resource).bind(2, now).run();
+  if (!former) {
+    link.first_grant.bind(1, resource).bind(2, holder).bind(3, now + lease_ns).run();
+    return 1;
+  }
+  if (*former == 0) give_up(link.connection.get());  // NULL: somebody has it
+  const std::int64_t token = *former + 1;
+  link.grant.bind(1, resource).bind(2, token).bind(3, holder).bind(4, now + lease_ns).run();
+  return token;
 }
 
 void Baseline::insert(Link& link, std::span<const BaselineAction> actions) {

@@ -68,10 +68,11 @@ class Baseline {
       void operator()(sqlite3* connection) const noexcept { sqlite3_close(connection); }
     };
     std::unique_ptr<sqlite3, Close> connection;
-    CachedStatement begin, commit, lookup, grant, free, insert, enqueue, ready, take, remove;
+    CachedStatement begin, commit, lookup, first_grant, grant, free, insert;
+    CachedStatement enqueue, ready, take, remove;
   };
 
-  // Of a statement inside a transaction: grants in SQL, answers the new token.
+  // Inside a transaction: grants if the resource is free, and answers the new token.
   static std::int64_t grant(Link& link, const std::string& resource, const std::string& holder);
   static void insert(Link& link, std::span<const BaselineAction> actions);
 
