@@ -143,7 +143,7 @@ TEST_CASE("the top hash is refused if the nodes have another length than the pos
   const Digest leaf = random.digest();
   const std::string bytes = random.bytes(5 * Digest::size);
   const auto all = as_bytes(bytes);
-  for (const std::uint64_t position : {0, 1, 2, 3, 6, 7, 8, 15}) {
+  for (const std::uint64_t position : {0U, 1U, 2U, 3U, 6U, 7U, 8U, 15U}) {
     const std::size_t right = completed_levels(position) * Digest::size;
     for (std::size_t length = 0; length <= all.size(); ++length) {
       CAPTURE(position, length);

@@ -26,7 +26,7 @@ TEST_CASE("the random source never hands out the same salt twice over many refil
 
 TEST_CASE("the random source fills draws of every length to their last byte and not beyond") {
   RandomSource source;
-  for (const std::size_t length : {0, 1, 7, 16, 1000, 1023, 1024, 1025, 5000, 3}) {
+  for (const std::size_t length : {0U, 1U, 7U, 16U, 1000U, 1023U, 1024U, 1025U, 5000U, 3U}) {
     CAPTURE(length);
     // A byte that eight independent draws leave as it was has a chance of 2^-64.
     std::vector<bool> touched(length, false);

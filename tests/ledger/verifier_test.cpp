@@ -171,7 +171,7 @@ TEST_CASE("a row that cannot be read is a damaged record, or a gap if it is not 
   Verifier before(hasher);
   for (const Row& row : rows)
     before.feed(row.stored());
-  for (const std::uint64_t position : {5, 6, 9}) {
+  for (const std::uint64_t position : {5U, 6U, 9U}) {
     CAPTURE(position);
     Verifier verifier = before;
     const auto damage = position == 6 ? DamageKind::record : DamageKind::gap;
