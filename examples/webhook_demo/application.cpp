@@ -10,8 +10,7 @@ constexpr int busy_timeout_ms = 10'000;
 
 constexpr const char* schema = R"(
   CREATE TABLE webhooks (
-    number     INTEGER PRIMARY KEY,
-    event      TEXT NOT NULL,
+    id         TEXT PRIMARY KEY,
     repository TEXT NOT NULL,
     body       TEXT NOT NULL
   ) STRICT;
@@ -23,12 +22,12 @@ constexpr const char* schema = R"(
   ) STRICT;
   CREATE TABLE effects (
     position   INTEGER PRIMARY KEY AUTOINCREMENT,
-    number     INTEGER NOT NULL,
+    webhook    TEXT NOT NULL,
     repository TEXT NOT NULL,
     token      INTEGER NOT NULL,
     worker     TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX effects_number ON effects (number);
+  CREATE INDEX effects_webhook ON effects (webhook);
 )";
 
 // SQLite's integers are signed; the 64 bits are the same.
@@ -39,7 +38,7 @@ std::uint64_t from_sql(std::int64_t value) { return static_cast<std::uint64_t>(v
 constexpr const char* unapplied = R"(
   FROM webhooks AS w
   WHERE (?1 = '' OR w.repository = ?1)
-    AND NOT EXISTS (SELECT 1 FROM effects AS e WHERE e.number = w.number)
+    AND NOT EXISTS (SELECT 1 FROM effects AS e WHERE e.webhook = w.id)
 )";
 
 std::optional<Webhook> pick_unapplied(SQLite::Database& database, const std::string& repository,
@@ -50,15 +49,14 @@ std::optional<Webhook> pick_unapplied(SQLite::Database& database, const std::str
   const auto left = count.getColumn(0).getInt64();
   if (left == 0) return std::nullopt;
 
-  SQLite::Statement row(database, std::string("SELECT number, event, repository, body") +
-                                      unapplied + "ORDER BY number LIMIT 1 OFFSET ?2");
+  SQLite::Statement row(database, std::string("SELECT id, repository, body") + unapplied +
+                                      "ORDER BY id LIMIT 1 OFFSET ?2");
   row.bind(1, repository);
   row.bind(2, to_sql(random() % from_sql(left)));
   if (!row.executeStep()) return std::nullopt;  // others have applied some in between
-  return Webhook{.number = row.getColumn(0).getInt64(),
-                 .event = row.getColumn(1).getString(),
-                 .repository = row.getColumn(2).getString(),
-                 .body = row.getColumn(3).getString()};
+  return Webhook{.id = row.getColumn(0).getString(),
+                 .repository = row.getColumn(1).getString(),
+                 .body = row.getColumn(2).getString()};
 }
 
 }  // namespace
@@ -85,12 +83,11 @@ Application::Application(const std::string& database_path)
 void Application::create(const std::vector<Webhook>& webhooks) {
   database_.exec("BEGIN IMMEDIATE");  // undone by the connection's end if something throws
   database_.exec(schema);
-  SQLite::Statement insert(database_, "INSERT INTO webhooks VALUES (?, ?, ?, ?)");
+  SQLite::Statement insert(database_, "INSERT INTO webhooks VALUES (?, ?, ?)");
   for (const Webhook& webhook : webhooks) {
-    insert.bind(1, webhook.number);
-    insert.bind(2, webhook.event);
-    insert.bind(3, webhook.repository);
-    insert.bind(4, webhook.body);
+    insert.bind(1, webhook.id);
+    insert.bind(2, webhook.repository);
+    insert.bind(3, webhook.body);
     insert.exec();
     insert.reset();
   }
@@ -123,8 +120,8 @@ void Application::write(SQLite::Database& database, const Update& update) {
   state.exec();
 
   SQLite::Statement effect(
-      database, "INSERT INTO effects (number, repository, token, worker) VALUES (?, ?, ?, ?)");
-  effect.bind(1, update.effect.number);
+      database, "INSERT INTO effects (webhook, repository, token, worker) VALUES (?, ?, ?, ?)");
+  effect.bind(1, update.effect.webhook);
   effect.bind(2, update.effect.repository);
   effect.bind(3, to_sql(update.effect.token));
   effect.bind(4, update.effect.worker);
@@ -140,9 +137,9 @@ void Application::write_unguarded(const Update& update) {
 std::vector<Effect> Application::effects() {
   std::vector<Effect> effects;
   SQLite::Statement row(database_,
-                        "SELECT number, repository, token, worker FROM effects ORDER BY position");
+                        "SELECT webhook, repository, token, worker FROM effects ORDER BY position");
   while (row.executeStep()) {
-    effects.push_back({.number = row.getColumn(0).getInt64(),
+    effects.push_back({.webhook = row.getColumn(0).getString(),
                        .repository = row.getColumn(1).getString(),
                        .token = from_sql(row.getColumn(2).getInt64()),
                        .worker = row.getColumn(3).getString()});

@@ -31,7 +31,7 @@ struct RepositoryState {
 // One row for each time a webhook was applied. The table has no unique constraint, so that
 // doubling would be seen.
 struct Effect {
-  std::int64_t number = 0;  // of the webhook
+  std::string webhook;  // its id
   std::string repository;
   std::uint64_t token = 0;  // FencingToken::value() that it was written under
   std::string worker;

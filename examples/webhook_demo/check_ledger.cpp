@@ -64,9 +64,9 @@ void check_actions(const std::vector<AuditRecord>& records, const std::vector<We
   };
   std::map<std::string, Expected> expected;
   for (const Webhook& webhook : webhooks)
-    expected["webhook-" + std::to_string(webhook.number)].repository = webhook.repository;
+    expected[webhook.id].repository = webhook.repository;
   for (const Effect& effect : effects)
-    expected["webhook-" + std::to_string(effect.number)].token = effect.token;
+    expected[effect.webhook].token = effect.token;
 
   for (const AuditRecord& record : records) {
     if (!is(record, RecordKind::action_recorded)) continue;
@@ -82,9 +82,11 @@ void check_actions(const std::vector<AuditRecord>& records, const std::vector<We
 }
 
 // A worker struck at work has written nothing under that token; one killed in its commit may have.
-void check_struck(const std::vector<AuditRecord>& records, const std::vector<Fault>& faults,
-                  LedgerFindings& findings) {
+void check_struck(const std::vector<AuditRecord>& records, const std::vector<Effect>& effects,
+                  const std::vector<Fault>& faults, LedgerFindings& findings) {
   std::set<std::uint64_t> written;
+  for (const Effect& effect : effects)
+    written.insert(effect.token);
   for (const AuditRecord& record : records) {
     if (is(record, RecordKind::action_recorded)) written.insert(record.entry().token.value());
   }
@@ -122,7 +124,7 @@ LedgerFindings check_ledger(wallock::Coordinator& coordinator, const std::vector
   findings.verified = value_of(coordinator.verify(run.noted_head), "verify");
   check_order(records, findings);
   check_actions(records, webhooks, effects, findings);
-  check_struck(records, run.faults, findings);
+  check_struck(records, effects, run.faults, findings);
   findings.after_death = hand_overs(records, run.faults, FaultKind::kill_at_work);
   findings.after_pause = hand_overs(records, run.faults, FaultKind::pause_at_work);
   return findings;
@@ -132,8 +134,7 @@ Redelivery redeliver(wallock::Coordinator& coordinator, const std::vector<Webhoo
   const wallock::TreeHead before = value_of(coordinator.root(), "root");
   Redelivery redelivery;
   for (const Webhook& webhook : webhooks) {
-    const wallock::ActionFields action{.id = "webhook-" + std::to_string(webhook.number),
-                                       .payload = webhook.body};
+    const wallock::ActionFields action{.id = webhook.id, .payload = webhook.body};
     const auto answer = value_of(coordinator.execute(webhook.repository, action), "redelivery");
     redelivery.replayed += answer.replayed() ? 1 : 0;
   }

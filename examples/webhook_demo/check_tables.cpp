@@ -10,11 +10,11 @@ using ByRepository = std::map<std::string, RepositoryState>;
 
 void check_payloads(const std::vector<Webhook>& webhooks, const std::vector<Effect>& effects,
                     TableFindings& findings) {
-  std::map<std::int64_t, std::size_t> times;
+  std::map<std::string, std::size_t> times;
   for (const Effect& effect : effects)
-    ++times[effect.number];
+    ++times[effect.webhook];
   for (const Webhook& webhook : webhooks) {
-    const std::size_t count = times[webhook.number];
+    const std::size_t count = times[webhook.id];
     findings.never_applied += count == 0 ? 1 : 0;
     findings.applied_once += count == 1 ? 1 : 0;
     findings.doubled += count > 1 ? 1 : 0;
@@ -33,13 +33,13 @@ void check_tokens(const std::vector<Effect>& effects, TableFindings& findings) {
 // The states that one worker alone would have reached, applying the same payloads in this order.
 ByRepository one_after_the_other(const std::vector<Webhook>& webhooks,
                                  const std::vector<Effect>& effects) {
-  std::map<std::int64_t, const Webhook*> by_number;
+  std::map<std::string, const Webhook*> by_id;
   for (const Webhook& webhook : webhooks)
-    by_number[webhook.number] = &webhook;
+    by_id[webhook.id] = &webhook;
   ByRepository states;
   for (const Effect& effect : effects) {
     RepositoryState& state = states[effect.repository];
-    state = apply(state, *by_number.at(effect.number));
+    state = apply(state, *by_id.at(effect.webhook));
   }
   return states;
 }

@@ -46,8 +46,8 @@ struct LedgerFindings {
   std::size_t actions_wrong = 0;        // payloads without exactly one record that fits its effect
   std::size_t tokens_falling = 0;       // grants or actions at or below one before, by repository
   std::size_t stale_actions = 0;        // recorded after a newer grant on the same repository
-  std::size_t written_by_struck = 0;    // actions under the token of a worker struck at work
-  std::size_t committed_by_killed = 0;  // actions under the token of one killed in its commit
+  std::size_t written_by_struck = 0;    // written under the token of a worker struck at work
+  std::size_t committed_by_killed = 0;  // written under the token of one killed in its commit
   HandOvers after_death;
   HandOvers after_pause;
 };

@@ -74,7 +74,7 @@ void print_ledger(const Findings& findings, bool fenced) {
   if (fenced) zero("payloads without exactly one fitting record", ledger.actions_wrong);
   zero("tokens not rising, by repository", ledger.tokens_falling);
   zero("accepted stale: recorded after a newer grant", ledger.stale_actions);
-  zero("recorded under a token of a worker struck at work", ledger.written_by_struck);
+  zero("written under the token of a worker struck at work", ledger.written_by_struck);
   if (findings.redelivery) row("sent once more, answered as replay", findings.redelivery->replayed);
   row("records", ledger.head.size);
   row("verified against the head noted half-way", to_string(ledger.verified.verdict));

@@ -16,7 +16,7 @@ struct Findings {
   RunRecord run;
   TableFindings tables;
   LedgerFindings ledger;
-  std::optional<Redelivery> redelivery;  // empty without the fence: no action was recorded
+  std::optional<Redelivery> redelivery = {};  // empty without the fence: no action was recorded
 };
 
 void print_table(const Findings& findings, bool fenced);

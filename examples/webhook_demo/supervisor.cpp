@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace demo {
@@ -17,6 +18,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds run_limit{120};
 constexpr std::chrono::seconds pause_limit{5};
 constexpr int poll_ms = 50;
+
+constexpr std::uint64_t longest_jitter_us = 800;
 
 std::string name_of(std::size_t number) { return "worker-" + std::to_string(number); }
 
@@ -167,6 +170,9 @@ void Supervisor::strike(Worker& worker, const Message& message) {
 
 // True if the worker had not gone on before the signal came.
 bool Supervisor::kill(Worker& worker) {
+  // A commit takes a moment: hit it early or late, so that some land and some do not.
+  if (worker.last.step == Step::committing)
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % longest_jitter_us));
   worker.process.kill();
   receive(worker);
   worker.ended = true;

@@ -37,10 +37,11 @@ std::string_view body_text(std::string_view line, const Json& parsed_body) {
 Webhook parse_line(std::string_view line) {
   const Json json = Json::parse(line);
   const Json& body = json.at("body");
-  return Webhook{.number = json.at("index").get<std::int64_t>(),
-                 .event = json.at("event").get<std::string>(),
-                 .repository = repository_of(body),
-                 .body = std::string(body_text(line, body))};
+  const auto index = json.at("index").get<std::int64_t>();
+  return Webhook{
+      .id = "webhook-" + json.at("event").get<std::string>() + "-" + std::to_string(index),
+      .repository = repository_of(body),
+      .body = std::string(body_text(line, body))};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr std::uint64_t replay_one_in = 5;
 
 // Long enough that a signal of the parent's lands in it.
 std::chrono::milliseconds work_time(const Webhook& webhook) {
-  return std::chrono::milliseconds(8 + webhook.number % 8);
+  return std::chrono::milliseconds(8 + webhook.body.size() % 8);
 }
 
 [[noreturn]] void stop(const char* what, const wallock::Error& error) {
@@ -61,7 +61,7 @@ class Worker {
     const RepositoryState before = application_.read(repository);
 
     tell(Step::working, lease);
-    const Update update{.effect = {.number = webhook->number,
+    const Update update{.effect = {.webhook = webhook->id,
                                    .repository = repository,
                                    .token = lease.token().value(),
                                    .worker = options_.worker_name},
@@ -74,8 +74,7 @@ class Worker {
 
   // What the library is for: the tables change if and only if the token may still write.
   void commit(const wallock::Lease& lease, const Webhook& webhook, const Update& update) {
-    const wallock::Batch action(wallock::ActionFields{
-        .id = "webhook-" + std::to_string(webhook.number), .payload = webhook.body});
+    const wallock::Batch action(wallock::ActionFields{.id = webhook.id, .payload = webhook.body});
     const wallock::Work work = [&update](wallock::Transaction& transaction) {
       Application::write(wallock::database(transaction), update);
     };
