@@ -101,7 +101,7 @@ inline Grant grant(const ResourceState& state, const AcquireCommand& command, Fe
 
 // Grants the resource under the next token, or answers with the lease that the same request was
 // granted before. breaker_illegal, breaker_open, action_conflict, request_spent, already_held,
-// lease_held; invalid_token when the number line is used up.
+// lease_held; invalid_token when the number line is used up, invariant_violated if it went back.
 [[nodiscard]] inline Result<Grant> decide_acquire(const ResourceState& state,
                                                   const AcquireCommand& command,
                                                   const std::optional<PriorRequest>& prior,

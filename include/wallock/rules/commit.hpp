@@ -62,8 +62,9 @@ inline Result<CommitDecision> commit_and_keep(const ResourceState& state,
 }  // namespace detail
 
 // The governing equation: ALLOW iff token > fence and the breaker is CLOSED. stale_token,
-// unknown_token, breaker_open, breaker_illegal; invalid_token when the number line is used up. An
-// expired holder whom nobody superseded may commit; the fence decides, not the clock.
+// unknown_token, breaker_open, breaker_illegal; with keep also invalid_token when the number line
+// is used up, invariant_violated if it went back. An expired holder whom nobody superseded may
+// commit; the fence decides, not the clock.
 [[nodiscard]] inline Result<CommitDecision> decide_commit(const ResourceState& state,
                                                           const CommitCommand& command,
                                                           const Moment& at) {

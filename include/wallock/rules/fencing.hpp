@@ -1,4 +1,4 @@
-// What a grant, a commit and an ending do to a resource's tokens: the only places that raise them.
+// What a grant, a commit and an ending do to a resource's tokens.
 #pragma once
 
 #include <algorithm>

@@ -83,7 +83,7 @@ inline BreakerRow recovered(const BreakerRow& row, const Moment& at) {
 
 // Grants the one probe. breaker_not_open while CLOSED, breaker_open while forced (field "forced"),
 // recovery_not_due before its time, lease_held while another probe lives, breaker_illegal;
-// invalid_token when the number line is used up.
+// invalid_token when the number line is used up, invariant_violated if it went back.
 [[nodiscard]] inline Result<ProbeDecision> decide_begin_recovery(
     const ResourceState& state, const BeginRecoveryCommand& command, const BreakerPolicy& policy,
     const Moment& at) {
