@@ -5,10 +5,6 @@
 namespace wallock::sqlite {
 namespace {
 
-std::span<const std::uint8_t> as_bytes(std::string_view text) noexcept {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 // The state an action is in once its commit lands: an action that goes nowhere has been through
 // all of them (INIT, VALIDATED, EXECUTING, SEALED) inside the commit.
 Result<ActionState> committed_state(const ActionRequest& action) {
@@ -29,7 +25,7 @@ Digest content_digest(ledger::Sha256& hasher, std::string& buffer, const ledger:
                       const ActionRequest& action) {
   buffer.clear();
   ledger::append_content(buffer, salt, action);
-  return hasher.digest(as_bytes(buffer));
+  return hasher.digest(ledger::as_bytes(buffer));
 }
 
 Result<std::optional<RecordedAction>> ActionStore::find(sqlite3* db, const ActionId& id) {
@@ -100,7 +96,7 @@ Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const led
   const auto places = amount ? std::optional(amount->places()) : std::nullopt;
   const std::span<const std::uint8_t> salt_bytes(salt.bytes);
   return Query(db, insert_payload_, position, salt_bytes, destination, units, places,
-               as_bytes(action.payload()))
+               ledger::as_bytes(action.payload()))
       .run();
 }
 

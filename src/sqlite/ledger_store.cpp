@@ -12,10 +12,6 @@ std::uint32_t data_version(sqlite3* db) noexcept {
   return version;
 }
 
-std::span<const std::uint8_t> as_bytes(std::string_view text) noexcept {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 std::optional<std::string_view> unless_empty(std::string_view text) noexcept {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -94,7 +90,7 @@ Result<std::uint64_t> LedgerStore::append(sqlite3* db, WallTime recorded_at,
   if (!ledger::append_frame(frame_, position(), recorded_at, entry)) {
     return fail(Errc::invariant_violated);
   }
-  const Digest leaf = hasher_.leaf(as_bytes(frame_));
+  const Digest leaf = hasher_.leaf(ledger::as_bytes(frame_));
   const ledger::CompletedNodes nodes = frontier_.completed_by(leaf, hasher_);
   if (!hasher_.ok()) return fail(Errc::out_of_memory);
   if (auto ok = insert(db, recorded_at, entry, leaf, nodes); !ok) return fail(ok.error());

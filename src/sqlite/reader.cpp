@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -16,7 +17,7 @@
 namespace wallock::sqlite {
 namespace {
 
-constexpr std::uint64_t verify_rows_per_turn = 512;
+constexpr std::int64_t verify_rows_per_turn = 512;
 
 // A Lease as listed was requested, for all that the store knows, when it was granted.
 Result<LeaseInfo> read_lease(const Query& query) {
@@ -187,41 +188,52 @@ Result<bool> Reader::payload_matches(std::uint64_t position, const LedgerEntry& 
   return action && content_digest(hasher_, buffer_, salt, *action) == *entry.digest;
 }
 
+// Feeds the rows from `next` on, at most `verify_rows_per_turn`, and moves `next` past them. False
+// at the end of the ledger or at the first damage.
+Result<bool> Reader::verify_some(ledger::Verifier<ledger::Sha256>& verifier, std::int64_t& next) {
+  const Turn turn(*this);
+  if (!turn.status()) return fail(turn.status().error());
+  Query query(db(), events_, next, verify_rows_per_turn);
+  for (std::int64_t rows = 0; rows < verify_rows_per_turn; ++rows) {
+    const auto row = query.step();
+    if (!row) return fail(row.error());
+    if (!*row) return false;
+    const std::int64_t position = query.integer(0);
+    next = position + 1;
+    const auto event = read_event(query);
+    if (!event) {
+      verifier.feed_unreadable(static_cast<std::uint64_t>(position));
+      return false;
+    }
+    const auto payload = payload_matches(event->position, event->entry);
+    if (!payload) return fail(payload.error());
+    if (verifier.feed({.position = event->position,
+                       .recorded_at = event->recorded_at,
+                       .entry = event->entry,
+                       .leaf_hash = query.bytes(13),
+                       .nodes = query.bytes(14),
+                       .payload_matches = *payload}) != DamageKind::none) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Result<VerifyReport> Reader::verify(const std::optional<TreeHead>& trusted) {
   auto hasher = ledger::Sha256::create();
   if (!hasher) return fail(hasher.error());
   ledger::Verifier verifier(*hasher, trusted);
-  std::uint64_t next = 0;
-  for (bool more = true; more;) {
-    const Turn turn(*this);
-    if (!turn.status()) return fail(turn.status().error());
-    Query query(db(), events_, next, verify_rows_per_turn);
-    std::uint64_t rows = 0;
-    for (more = false; rows < verify_rows_per_turn; ++rows) {
-      const auto row = query.step();
-      if (!row) return fail(row.error());
-      if (!*row) break;
-      next = static_cast<std::uint64_t>(query.integer(0)) + 1;
-      const auto event = read_event(query);
-      if (!event) {
-        verifier.feed_unreadable(next - 1);
-        return verifier.finish();
-      }
-      const auto payload = payload_matches(event->position, event->entry);
-      if (!payload) return fail(payload.error());
-      if (verifier.feed({.position = event->position,
-                         .recorded_at = event->recorded_at,
-                         .entry = event->entry,
-                         .leaf_hash = query.bytes(13),
-                         .nodes = query.bytes(14),
-                         .payload_matches = *payload}) != DamageKind::none) {
-        return verifier.finish();
-      }
-    }
-    more = rows == verify_rows_per_turn;
+  // From below zero on, so that a row outside of the tree is seen as well.
+  std::int64_t next = std::numeric_limits<std::int64_t>::min();
+  for (;;) {
+    const auto more = verify_some(verifier, next);
+    if (!more) return fail(more.error());
+    if (!*more) break;
   }
   const VerifyReport report = verifier.finish();
+  // A hash that could not be taken looks like damage: it must not be reported as such.
   if (auto ok = hasher->ok(); !ok) return fail(ok.error());
+  if (auto ok = hasher_.ok(); !ok) return fail(ok.error());
   return report;
 }
 

@@ -17,6 +17,7 @@
 #include "wallock/breaker.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/health.hpp"
+#include "wallock/ledger/verifier.hpp"
 #include "wallock/lease_repository.hpp"
 
 namespace wallock::sqlite {
@@ -63,6 +64,8 @@ class Reader {
   [[nodiscard]] sqlite3* db() noexcept { return connection_->handle(); }
   [[nodiscard]] Result<Edge> edge();
   [[nodiscard]] Result<std::int64_t> number(Statement& statement);
+  [[nodiscard]] Result<bool> verify_some(ledger::Verifier<ledger::Sha256>& verifier,
+                                         std::int64_t& next);
   [[nodiscard]] Result<bool> payload_matches(std::uint64_t position, const LedgerEntry& entry);
 
   std::unique_ptr<Connection> connection_;
