@@ -185,7 +185,10 @@ Result<bool> Reader::payload_matches(std::uint64_t position, const LedgerEntry& 
   if (!query.is_null(1)) fields.destination = Given<Destination>(query.text(1));
   if (query.is_null(2) != !fields.amount.has_value()) return false;
   const auto action = ActionRequest::create(std::move(fields));
-  return action && content_digest(hasher_, buffer_, salt, *action) == *entry.digest;
+  if (!action) return false;
+  const Digest digest = content_digest(hasher_, buffer_, salt, *action);
+  if (auto ok = hasher_.ok(); !ok) return fail(ok.error());
+  return digest == *entry.digest;
 }
 
 // Feeds the rows from `next` on, at most `verify_rows_per_turn`, and moves `next` past them. False
@@ -233,7 +236,6 @@ Result<VerifyReport> Reader::verify(const std::optional<TreeHead>& trusted) {
   const VerifyReport report = verifier.finish();
   // A hash that could not be taken looks like damage: it must not be reported as such.
   if (auto ok = hasher->ok(); !ok) return fail(ok.error());
-  if (auto ok = hasher_.ok(); !ok) return fail(ok.error());
   return report;
 }
 

@@ -17,8 +17,8 @@
 #include "wallock/breaker.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/health.hpp"
-#include "wallock/ledger/verifier.hpp"
 #include "wallock/lease_repository.hpp"
+#include "wallock/ledger/verifier.hpp"
 
 namespace wallock::sqlite {
 

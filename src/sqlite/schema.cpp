@@ -102,8 +102,8 @@ Status create(Session& session, const Clock& clock) {
   return append(session, clock, {.kind = RecordKind::genesis, .detail = encode_hex(store_id)});
 }
 
-// Every lease, claim and token of the epoch before is dead from here on. Deliveries count their
-// times from the start of this boot.
+// Every lease, claim and token of the epoch before is dead from here on. The times of deliveries
+// mean nothing any more: all are due, and their age counts from now.
 Status raise_epoch(Session& session, const Clock& clock, const Meta& meta,
                    const std::string& reason) {
   sqlite3* const db = session.connection->handle();
@@ -113,8 +113,8 @@ Status raise_epoch(Session& session, const Clock& clock, const Meta& meta,
   Statement update("UPDATE wallock_meta SET epoch = ?1, boot_id = ?2 WHERE id = 1");
   const std::uint64_t epoch = meta.epoch + 1;
   if (auto ok = Query(db, update, epoch, clock.boot_id().value_or("")).run(); !ok) return ok;
-  Statement restart("UPDATE wallock_deliveries SET born = 0, due = 0, claim_expires_at = 0");
-  if (auto ok = Query(db, restart).run(); !ok) return ok;
+  Statement restart("UPDATE wallock_deliveries SET born = ?1, due = 0, claim_expires_at = 0");
+  if (auto ok = Query(db, restart, clock.now()).run(); !ok) return ok;
   session.ledger.forget();
   if (auto ok = session.ledger.refresh(db); !ok) return ok;
   return append(session, clock,
