@@ -47,7 +47,8 @@ void print_faults(const Findings& findings) {
   row("paused at work past the ttl (SIGSTOP, SIGCONT)",
       faults_of(findings, FaultKind::pause_at_work));
   print_hand_overs("hand-overs after a death", findings.ledger.after_death);
-  print_hand_overs("hand-overs after a pause (ttl 300 ms)", findings.ledger.after_pause);
+  print_hand_overs("hand-overs after a pause", findings.ledger.after_pause);
+  row("ttl of every lease, for comparison", fmt::format("{} ms", lease_ttl.count()));
 }
 
 void print_tables(const Findings& findings) {
@@ -118,8 +119,10 @@ std::vector<std::string> broken_promises(const Findings& findings, bool fenced) 
                   fmt::format("{} repositories have a wrong state",
                               std::max(tables.counters_wrong, tables.not_sequential)));
   messages.unless(
-      ledger.tokens_falling == 0 && ledger.stale_actions == 0 && ledger.written_by_struck == 0,
-      "the ledger has a record under a token that could no longer write");
+      ledger.written_by_struck == 0,
+      fmt::format("{} workers struck at work wrote all the same", ledger.written_by_struck));
+  messages.unless(ledger.tokens_falling == 0 && ledger.stale_actions == 0,
+                  "the ledger has a record under a token that could no longer write");
   messages.unless(ledger.verified.verdict == wallock::VerifyVerdict::anchored,
                   "the ledger does not extend the head that was noted");
   if (!fenced) return messages.take();
