@@ -60,13 +60,6 @@ Status check(DownstreamOutcome outcome) {
   return {};
 }
 
-Status check(const DeliveryOutcome& outcome) {
-  if (outcome.retry_after() < Duration::zero() && outcome.retry_after()) {
-    return fail(invalid(Errc::invalid_duration, "retry_after", 0));
-  }
-  return {};
-}
-
 Status check(const CommitOptions& options) {
   if (options.after > AfterCommit::release) return fail(invalid(Errc::invalid_option, "after"));
   return options.ttl ? check_ttl(*options.ttl) : Status();

@@ -7,7 +7,6 @@
 
 #include "wallock/action.hpp"
 #include "wallock/breaker.hpp"
-#include "wallock/delivery.hpp"
 #include "wallock/lease_guard.hpp"
 #include "wallock/options.hpp"
 #include "wallock/result.hpp"
@@ -36,8 +35,6 @@ inline constexpr std::int64_t max_claimed = 1000;
 [[nodiscard]] Status check_token(FencingToken token);
 // invalid_option for a value that is none of the enumerators.
 [[nodiscard]] Status check(DownstreamOutcome outcome);
-// invalid_duration for a negative retry_after.
-[[nodiscard]] Status check(const DeliveryOutcome& outcome);
 // invalid_option, invalid_duration.
 [[nodiscard]] Status check(const CommitOptions& options);
 // invalid_duration unless the margin is zero to half the ttl and max_hold at least the ttl.

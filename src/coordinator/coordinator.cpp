@@ -179,10 +179,8 @@ Result<std::vector<Delivery>> Coordinator::claim(ClaimOptions options) {
 }
 
 Result<Settled> Coordinator::settle(const Delivery& delivery, DeliveryOutcome outcome) {
-  return core_->call([&](LeaseRepository& store) -> Result<Settled> {
-    if (auto ok = check(outcome); !ok) return fail(ok.error());
-    return store.settle(delivery, outcome, core_->deadline());
-  });
+  return core_->call(
+      [&](LeaseRepository& store) { return store.settle(delivery, outcome, core_->deadline()); });
 }
 
 Status Coordinator::revoke(Given<ResourceName> resource, FencingToken expected,

@@ -63,8 +63,8 @@ struct Beat {
 
 // Decides, in this order:
 //   the store refused for good        lost, with the refusal's reason
-//   max_hold is over, and was first    lost (max_hold)
-//   the time less the margin is over   lost: store_unavailable if a renewal failed or is under way,
+//   max_hold is over, and was first   lost (max_hold)
+//   the time less the margin is over  lost: store_unavailable if a renewal failed or is under way,
 //                                     else expired
 //   a third of the ttl is over        renew, unless one is under way; after a failure, renew again
 //                                     once the pause is over

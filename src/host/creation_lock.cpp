@@ -25,17 +25,27 @@ tl::unexpected<Error> unavailable(int native) {
   return fail(Error(Errc::store_unavailable, ErrorFacts{.native = native}));
 }
 
-// Creates the sidecar for whoever may use the database. -1 with errno set, EEXIST if it is there.
-int create(const std::string& sidecar, const std::string& database) {
+// Lets whoever may use the database use the sidecar: the umask must not shut out a user who may
+// write the database, nor a store that root touched first its owner. Only the file's owner can do
+// this; a failure leaves the file as usable as it is.
+void share(int file, const std::string& database) noexcept {
   struct stat like{};
-  const bool known = stat(database.c_str(), &like) == 0;
-  const mode_t mode = known ? like.st_mode & permission_bits : private_mode;
-  const int file = open(sidecar.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (file < 0 || !known) return file;
-  // The umask must not shut out a user who may write the database; nor must a store that root
-  // touched first shut out its owner. A failure leaves the file as usable as it is.
-  static_cast<void>(fchmod(file, mode));
-  if (geteuid() == 0 && fchown(file, like.st_uid, like.st_gid) != 0) return file;
+  struct stat own{};
+  if (stat(database.c_str(), &like) != 0 || fstat(file, &own) != 0) return;
+  if (own.st_nlink != 1) return;  // under another name it is somebody else's file
+  if (geteuid() == 0 && (own.st_uid != like.st_uid || own.st_gid != like.st_gid) &&
+      fchown(file, like.st_uid, like.st_gid) != 0) {
+    return;
+  }
+  const mode_t mode = like.st_mode & permission_bits;
+  if ((own.st_mode & permission_bits) != mode) static_cast<void>(fchmod(file, mode));
+}
+
+// Creates the sidecar. -1 with errno set, EEXIST if it is there.
+int create(const std::string& sidecar, const std::string& database) {
+  const int file =
+      open(sidecar.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, private_mode);
+  if (file >= 0) share(file, database);
   return file;
 }
 
@@ -87,11 +97,11 @@ std::string sidecar_path(std::string_view database) { return std::string(databas
 
 Result<CreationLock> CreationLock::acquire(std::string_view database, const Clock& clock,
                                            Instant deadline) {
-  const auto resolved = resolve(database);
+  auto resolved = resolve(database);
   if (!resolved) return fail(resolved.error());
   const auto file = open_sidecar(*resolved);
   if (!file) return fail(file.error());
-  CreationLock lock(*file);
+  CreationLock lock(*file, *std::move(resolved));
   while (try_lock(*file) != 0) {
     const int error = errno;
     if (error != EINTR && !is_taken(error)) return unavailable(error);
@@ -103,12 +113,15 @@ Result<CreationLock> CreationLock::acquire(std::string_view database, const Cloc
 }
 
 CreationLock::CreationLock(CreationLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), process_(other.process_) {}
+    : file_(std::exchange(other.file_, -1)),
+      database_(std::move(other.database_)),
+      process_(other.process_) {}
 
 CreationLock& CreationLock::operator=(CreationLock&& other) noexcept {
   if (this != &other) {
     let_go();
     file_ = std::exchange(other.file_, -1);
+    database_ = std::move(other.database_);
     process_ = other.process_;
   }
   return *this;
@@ -118,7 +131,10 @@ CreationLock::~CreationLock() { let_go(); }
 
 void CreationLock::let_go() noexcept {
   if (file_ < 0) return;
-  if (!process_.forked()) unlock(file_);
+  if (!process_.forked()) {
+    share(file_, database_);
+    unlock(file_);
+  }
   close(file_);
   file_ = -1;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/process.hpp"
 #include "wallock/clock.hpp"
@@ -24,7 +25,9 @@ namespace wallock::host {
 class CreationLock {
  public:
   // Waits for the lock until `deadline` on `clock`, at least one attempt. Creates the file with the
-  // database's mode and, for root, its owner; 0600 if there is no database yet.
+  // database's mode and, for root, its owner; 0600 if there is no database yet. Letting go of the
+  // lock gives the file the mode that the database has by then, so that whoever may write the one
+  // may lock the other.
   // busy with the deadline passed; store_unavailable with errno in facts().native: the file cannot
   // be created or opened, is a link (ELOOP) or no regular file (EINVAL), or cannot be locked (all
   // transient).
@@ -38,10 +41,12 @@ class CreationLock {
   ~CreationLock();
 
  private:
-  explicit CreationLock(int file) noexcept : file_(file) {}
+  CreationLock(int file, std::string database) noexcept
+      : file_(file), database_(std::move(database)) {}
   void let_go() noexcept;
 
   int file_;
+  std::string database_;
   ProcessMark process_;
 };
 

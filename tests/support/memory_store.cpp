@@ -43,7 +43,7 @@ std::uint64_t MemoryStore::Lock::append(const LedgerEntry& entry, WallTime now) 
   const std::uint64_t position = rows.ledger.size();
   std::string frame;
   const bool framed = ledger::append_frame(frame, position, now, entry);
-  auto hasher = ledger::Sha256::create().value();
+  ledger::Sha256& hasher = store_->hasher_;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(frame.data());
   const Digest leaf = framed ? hasher.leaf(std::span(bytes, frame.size())) : hasher.empty();
   rows.ledger.emplace_back(position, now, entry, leaf);

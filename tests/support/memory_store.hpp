@@ -82,6 +82,8 @@ class MemoryStore {
   std::mutex mutex_;
   std::optional<std::thread::id> owner_;  // who has the write lock
   MemoryRows rows_;
+  // Made with the store: OpenSSL's own exit handler must run after a static store's destructor.
+  ledger::Sha256 hasher_ = ledger::Sha256::create().value();
 };
 
 }  // namespace wallock::test
