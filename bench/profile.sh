@@ -3,6 +3,7 @@
 #   bash bench/profile.sh lease                       acquire and release, at relaxed
 #   bash bench/profile.sh cycle --level=commits       other levels, --n=OPERATIONS
 #   bash bench/profile.sh lease --baseline            the same of the baseline
+#   bash bench/profile.sh lease --sql="DROP TRIGGER ..."   with another schema
 #   TOP=60 bash bench/profile.sh lease                more functions than 40
 # Operations: lease, commit_1, commit_10, ..., cycle, execute, delivery, delivery_in_line. Needs
 # valgrind. It counts instructions: what the disk takes is not in here.

@@ -18,7 +18,7 @@ TARGETS = (
     (r"/commit_1/(mean|p50)$", "ratio", 1.3),
     (r"commits/cycle/flushes$", "value", 1.0),
 )
-TIMES = ("p50", "p99", "mean")
+TIMES = ("p50", "p99", "mean", "cpu")
 MAIN_COUNTS = ("statements", "flushes", "writes", "bytes")
 OTHER_COUNTS = ("triggers", "checkpoint_flushes", "checkpoint_writes", "checkpoint_bytes")
 MACHINE = ("processor", "cores", "load", "kernel", "file_system", "flush", "sqlite",

@@ -126,7 +126,7 @@ struct Rounds {
 };
 
 struct FigureRounds {
-  Rounds p50, p99, mean;
+  Rounds p50, p99, mean, processor;
 };
 
 void add_round(const Question& question, const Recorder& wallock, const Recorder& baseline,
@@ -137,6 +137,8 @@ void add_round(const Question& question, const Recorder& wallock, const Recorder
     figures[i].p50.add(percentile(ours, 50), percentile(theirs, 50));
     figures[i].p99.add(percentile(ours, 99), percentile(theirs, 99));
     figures[i].mean.add(mean(ours), mean(theirs));
+    figures[i].processor.add(mean(microseconds(question.figures[i], wallock.processor_times())),
+                             mean(microseconds(question.figures[i], baseline.processor_times())));
   }
 }
 
@@ -215,6 +217,7 @@ void ask(benchmark::State& state, const Question& question, Durability durabilit
     report_times(state, figure.name + "/p50", figures[i].p50);
     report_times(state, figure.name + "/p99", figures[i].p99);
     report_times(state, figure.name + "/mean", figures[i].mean);
+    report_times(state, figure.name + "/cpu", figures[i].processor);
     report_counts(state, figure, contenders[0].counts, "");
     report_counts(state, figure, contenders[1].counts, "/baseline");
   }

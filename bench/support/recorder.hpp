@@ -1,6 +1,8 @@
 // Recorder: takes the time, or the counts, of each part of an operation.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <cstddef>
 #include <vector>
@@ -11,6 +13,14 @@ namespace wallock::bench {
 
 using Time = std::chrono::steady_clock;
 
+// Processor time of this process, all threads, user and kernel: what load elsewhere does not
+// lengthen.
+[[nodiscard]] inline Time::duration processor_time() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 // One figure per part and operation: how long it took, or what it made SQLite do.
 template <class T>
 using Series = std::vector<std::vector<T>>;
@@ -20,7 +30,7 @@ using Series = std::vector<std::vector<T>>;
 class Recorder {
  public:
   explicit Recorder(std::size_t parts, const Counting* counting = nullptr)
-      : counting_(counting), times_(parts), counts_(parts) {}
+      : counting_(counting), times_(parts), processor_times_(parts), counts_(parts) {}
 
   // Runs `work` as part number `part` of the operation, and returns what it returns.
   template <class Work>
@@ -30,6 +40,9 @@ class Recorder {
   }
 
   [[nodiscard]] const Series<Time::duration>& times() const noexcept { return times_; }
+  [[nodiscard]] const Series<Time::duration>& processor_times() const noexcept {
+    return processor_times_;
+  }
   [[nodiscard]] const Series<Counts>& counts() const noexcept { return counts_; }
 
  private:
@@ -38,6 +51,7 @@ class Recorder {
    public:
     Reading(Recorder& recorder, std::size_t part) : recorder_(recorder), part_(part) {
       if (recorder.counting_ != nullptr) counts_ = recorder.counting_->now();
+      processor_time_ = processor_time();
       time_ = Time::now();
     }
     Reading(const Reading&) = delete;
@@ -46,6 +60,7 @@ class Recorder {
       const auto time = Time::now() - time_;
       if (recorder_.counting_ == nullptr) {
         recorder_.times_[part_].push_back(time);
+        recorder_.processor_times_[part_].push_back(processor_time() - processor_time_);
       } else {
         recorder_.counts_[part_].push_back(recorder_.counting_->now() - counts_);
       }
@@ -55,11 +70,13 @@ class Recorder {
     Recorder& recorder_;
     std::size_t part_;
     Counts counts_;
+    Time::duration processor_time_{};
     Time::time_point time_;
   };
 
   const Counting* counting_;
   Series<Time::duration> times_;
+  Series<Time::duration> processor_times_;
   Series<Counts> counts_;
 };
 
