@@ -332,6 +332,15 @@ TEST_CASE("a text that is no JSON document is said to be that, whatever fields i
   });
 }
 
+TEST_CASE("the first offence against the contract is the one that is named") {
+  check_refusals<ActionRequest>({
+      {R"({"extra":1,"other":2,"action_id":null})", Errc::json_unknown_field, "extra"},
+      {R"({"action_id":null,"extra":1})", Errc::json_wrong_type, "action_id"},
+      {R"({"payload":"\u0000","payload":1e5})", Errc::json_nul, "payload"},
+      {R"({"action_id":"","payload":7,"security_score":"2"})", Errc::invalid_name, "action_id"},
+  });
+}
+
 TEST_CASE("INV-09 a refusal repeats nothing of the document but declared and harmless names") {
   const std::string secret = "card-4111111111111111";
   for (const std::string& document :
