@@ -46,7 +46,6 @@ Status Checkpointer::checkpoint(Session& session) {
   const int result = sqlite3_wal_checkpoint_v2(connection_->handle(), "main",
                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   const auto undone = Query(guard, session.rollback).run();
-  session.ledger.rolled_back(guard);
   if (result != SQLITE_OK) {
     connection_.reset();
     return fail(sql_error(result));

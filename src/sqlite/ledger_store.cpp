@@ -54,11 +54,16 @@ Status LedgerStore::load(sqlite3* db) {
   return {};
 }
 
-void LedgerStore::committed(sqlite3* db) noexcept { data_version_ = data_version(db); }
-
-void LedgerStore::rolled_back(sqlite3* db) noexcept {
-  if (appended_) known_ = false;
+void LedgerStore::committed(sqlite3* db) noexcept {
+  appended_ = false;
   data_version_ = data_version(db);
+}
+
+// The data version stays the one of the last refresh or commit: a BEGIN that was refused the write
+// lock moves SQLite's own past what others wrote, which was not read here.
+void LedgerStore::rolled_back() noexcept {
+  if (appended_) known_ = false;
+  appended_ = false;
 }
 
 // Reads the peaks that the next append hashes over and that are not at hand.

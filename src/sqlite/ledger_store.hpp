@@ -28,7 +28,7 @@ class LedgerStore {
   [[nodiscard]] Status refresh(sqlite3* db);
   // At its end, whichever way it went.
   void committed(sqlite3* db) noexcept;
-  void rolled_back(sqlite3* db) noexcept;
+  void rolled_back() noexcept;
   // Forgets everything; the next refresh reads it anew.
   void forget() noexcept { known_ = false; }
 
