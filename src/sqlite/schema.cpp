@@ -63,13 +63,14 @@ Status apply_missing_migrations(sqlite3* db, WallTime now) {
   return {};
 }
 
-// Leaves both numbers alone if either is in use: they may be the application's own.
+// Leaves both numbers alone if either is in use: they are the application's own, or were set here
+// when the file was created, and the application may have changed them since.
 Status mark_file(sqlite3* db) {
   const auto id = pragma(db, "PRAGMA application_id");
   const auto version = pragma(db, "PRAGMA user_version");
   if (!id) return fail(id.error());
   if (!version) return fail(version.error());
-  if (*id != application_id && (*id != 0 || *version != 0)) return {};
+  if (*id != 0 || *version != 0) return {};
   const std::string text = "PRAGMA application_id=" + std::to_string(application_id) +
                            "; PRAGMA user_version=" + std::to_string(schema_version);
   const int result = sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr);
