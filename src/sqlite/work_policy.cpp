@@ -21,7 +21,10 @@ bool work_may(int action, const char* first, const char* second, const char* dat
     case SQLITE_PRAGMA:
       return false;
     case SQLITE_FUNCTION:  // second: the function's name
-      return second == nullptr || sqlite3_stricmp(second, "load_extension") != 0;
+      return second == nullptr || (sqlite3_stricmp(second, "load_extension") != 0 &&
+                                   // Part of ALTER TABLE .. RENAME TO, which does not tell the new
+                                   // name: a table could become one of ours, or hide one.
+                                   sqlite3_stricmp(second, "sqlite_rename_table") != 0);
     case SQLITE_ALTER_TABLE:  // first: the database, second: the table
       return !is_ours(second);
     case SQLITE_READ:

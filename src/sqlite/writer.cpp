@@ -1,6 +1,9 @@
 #include "sqlite/writer.hpp"
 
+#include <SQLiteCpp/Exception.h>
 #include <sqlite3.h>
+
+#include <optional>
 
 #include "sqlite/sql_error.hpp"
 
@@ -18,6 +21,29 @@ bool breaks_connection(const Error& error) {
 bool is_unknown(int result) {
   return (result & 0xff) == SQLITE_IOERR && result != SQLITE_IOERR_WRITE &&
          result != SQLITE_IOERR_NOMEM;
+}
+
+// What a COMMIT that answered `error` means to the caller. Only the application's tables have
+// constraints that are checked so late (deferred foreign keys).
+Error commit_error(const Error& error) {
+  const int result = error.facts().native;
+  if (is_unknown(result)) return Error(Errc::outcome_unknown, ErrorFacts{.native = result});
+  if ((result & 0xff) == SQLITE_CONSTRAINT) return work_error(result);
+  return error;
+}
+
+// What work that let SQLite's exception through failed of: the store, or its own SQL.
+Error work_exception(const SQLite::Exception& exception) {
+  const int result = exception.getExtendedErrorCode();
+  switch (result & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_NOMEM:
+    case SQLITE_CORRUPT:
+      return sql_error(result);
+    default:
+      return Error(Errc::work_failed);
+  }
 }
 
 // Cursors that the application left open would pin this snapshot and block the next transaction.
@@ -100,10 +126,7 @@ Status Writer::commit(Instant now) {
     checkpointer_.after_commit(*session_);
     return {};
   }
-  const int result = done.error().facts().native;
-  const Error error = is_unknown(result)
-                          ? Error(Errc::outcome_unknown, ErrorFacts{.native = result})
-                          : done.error();
+  const Error error = commit_error(done.error());
   abandon(error);
   return fail(error);
 }
@@ -119,7 +142,7 @@ void Writer::roll_back() {
   if (sqlite3_get_autocommit(db) == 0) {
     if (auto undone = Query(db, session_->rollback).run(); !undone) broken_ = true;
   }
-  session_->ledger.rolled_back(db);
+  session_->ledger.rolled_back();
 }
 
 Status Writer::reopen(Instant deadline) {
@@ -140,12 +163,15 @@ Status Writer::run_work(WriteTransaction& transaction, FencingToken token, const
   working_ = std::this_thread::get_id();
   connection.confine(true);
   connection.allow_commit(false);
-  Status done;
+  std::optional<Error> failure;
   try {
-    done = work(inside);
+    const Status done = work(inside);
+    if (!done) failure = work_error(done.error().facts().native);
+  } catch (const SQLite::Exception& exception) {
+    failure = work_exception(exception);
   } catch (...) {
     // What it says may hold the application's data: only that it failed goes on (INV-09).
-    done = fail(Errc::work_failed);
+    failure = Error(Errc::work_failed);
   }
   reset_open_statements(connection.handle());
   connection.allow_commit(true);
@@ -153,8 +179,8 @@ Status Writer::run_work(WriteTransaction& transaction, FencingToken token, const
   working_ = std::thread::id();
   const bool refused = connection.take_refusal();
   const bool ended = sqlite3_get_autocommit(transaction.db()) != 0;
-  if (refused || (done && ended)) return fail(Errc::work_forbidden);
-  if (!done) return fail(work_error(done.error().facts().native));
+  if (refused || (!failure && ended)) return fail(Errc::work_forbidden);
+  if (failure) return fail(*failure);
   return {};
 }
 

@@ -53,8 +53,8 @@ class Writer {
   }
 
   // Runs the application's work inside the transaction of the calling run(), confined to the
-  // application's own tables. work_failed, work_forbidden; the error of the store if the work's SQL
-  // ended the transaction.
+  // application's own tables. work_failed, work_forbidden; disk_full, io_error, out_of_memory or
+  // store_corrupt if the work let SQLite's exception about that through.
   [[nodiscard]] Status run_work(WriteTransaction& transaction, FencingToken token,
                                 const Work& work);
 
