@@ -21,6 +21,20 @@ BEGIN
   SELECT RAISE(ABORT, 'wallock: the epoch never falls');
 END;
 
+-- Of this row and of those below: INSERT OR REPLACE deletes a row without firing its delete trigger
+-- unless the connection has recursive triggers, so what may not be replaced is refused on insert.
+CREATE TRIGGER wallock_meta_is_one
+BEFORE INSERT ON wallock_meta WHEN EXISTS (SELECT 1 FROM wallock_meta)
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a store has one identity');
+END;
+
+CREATE TRIGGER wallock_meta_stays
+BEFORE DELETE ON wallock_meta
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a store has one identity');
+END;
+
 -- Migrations that were applied, by the name of their file.
 CREATE TABLE wallock_migrations (
   name       TEXT    NOT NULL PRIMARY KEY,
@@ -47,6 +61,15 @@ CREATE TABLE wallock_resources (
 -- INV-01: what was fenced stays fenced.
 CREATE TRIGGER wallock_resources_fence_never_falls
 BEFORE UPDATE ON wallock_resources WHEN NEW.max_fence < OLD.max_fence OR NEW.issued < OLD.issued
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a fence never falls');
+END;
+
+CREATE TRIGGER wallock_resources_fence_never_replaced
+BEFORE INSERT ON wallock_resources
+WHEN EXISTS (SELECT 1 FROM wallock_resources
+             WHERE resource = NEW.resource
+               AND (max_fence > NEW.max_fence OR issued > NEW.issued))
 BEGIN
   SELECT RAISE(ABORT, 'wallock: a fence never falls');
 END;
@@ -83,6 +106,14 @@ CREATE TABLE wallock_breakers (
 CREATE TRIGGER wallock_breakers_close_only_by_a_probe
 BEFORE UPDATE ON wallock_breakers
 WHEN NEW.generation < OLD.generation OR (OLD.state = 1 AND NEW.state = 0)
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
+END;
+
+CREATE TRIGGER wallock_breakers_replaced_only_by_a_probe
+BEFORE INSERT ON wallock_breakers
+WHEN NEW.state = 0 AND EXISTS (SELECT 1 FROM wallock_breakers
+                               WHERE resource = NEW.resource AND state = 1)
 BEGIN
   SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
 END;
@@ -135,6 +166,16 @@ END;
 
 CREATE TRIGGER wallock_events_no_delete
 BEFORE DELETE ON wallock_lease_queue_events
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: the ledger is append-only');
+END;
+
+-- Every record goes to the next position, under an action id of its own: nothing is replaced, and
+-- nothing left out.
+CREATE TRIGGER wallock_events_append
+BEFORE INSERT ON wallock_lease_queue_events
+WHEN NEW.position <> (SELECT ifnull(max(position), -1) + 1 FROM wallock_lease_queue_events)
+  OR EXISTS (SELECT 1 FROM wallock_lease_queue_events WHERE action_id = NEW.action_id)
 BEGIN
   SELECT RAISE(ABORT, 'wallock: the ledger is append-only');
 END;

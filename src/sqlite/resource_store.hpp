@@ -61,7 +61,7 @@ class ResourceStore {
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "
       "probe_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
       "ON CONFLICT (resource) DO UPDATE SET state = excluded.state, forced = excluded.forced, "
-      "timeouts = excluded.timeouts, generation = excluded.generation, "
+      "timeouts = excluded.timeouts, generation = max(generation, excluded.generation), "
       "failed_probes = excluded.failed_probes, interval_ns = excluded.interval_ns, "
       "since_at = excluded.since_at, epoch = excluded.epoch, probe_token = excluded.probe_token, "
       "probe_holder = excluded.probe_holder, probe_instance = excluded.probe_instance, "
