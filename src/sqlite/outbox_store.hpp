@@ -51,6 +51,11 @@ class OutboxStore {
   "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
   "d.claim_expires_at, d.destination"
 
+// What is_legal asks of a CLOSED row: one that is not legal is passed over like an open one.
+#define WALLOCK_BREAKER_CLOSED                                                    \
+  "b.state = 0 AND b.forced = 0 AND b.probe_token IS NULL AND b.interval_ns = 0 " \
+  "AND b.failed_probes = 0 AND b.timeouts >= 0 "
+
   Statement enqueue_{
       "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "
       "claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
@@ -58,12 +63,12 @@ class OutboxStore {
   Statement expired_{
       "SELECT " WALLOCK_DELIVERY_COLUMNS
       " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
-      "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 AND b.state = 0 "
-      "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
+      "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 "
+      "AND " WALLOCK_BREAKER_CLOSED "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
   Statement ready_{
       "SELECT " WALLOCK_DELIVERY_COLUMNS
       " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
-      "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND b.state = 0 "
+      "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND " WALLOCK_BREAKER_CLOSED
       "ORDER BY d.due, d.position LIMIT ?3"};
   Statement find_{"SELECT " WALLOCK_DELIVERY_COLUMNS
                   " FROM wallock_deliveries AS d WHERE d.position = ?1"};
