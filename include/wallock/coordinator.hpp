@@ -66,8 +66,11 @@ class WALLOCK_EXPORT Coordinator {
   // Opens the store at `path`, creating file and schema if there are none. The folder must exist.
   // A file that is another application's SQLite database gets wallock's tables beside its own.
   //
+  // In a child of fork(2) whose parent had the store open: forked_handle, because SQLite must not
+  // open a file again that it inherited open. Open it after the fork, or use exec.
+  //
   // invalid_option, invalid_duration, unsupported_filesystem, not_a_store, schema_too_new,
-  // setting_refused (deterministic); store_unavailable, busy, io_error, disk_full (transient);
+  // setting_refused, forked_handle (deterministic); store_unavailable, busy, io_error, disk_full (transient);
   // store_corrupt (security).
   [[nodiscard]] static Result<Coordinator> open(std::string_view path, Options options = {});
 

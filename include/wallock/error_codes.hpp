@@ -82,8 +82,8 @@ constexpr ErrcInfo describe(Errc code) noexcept {
     case Errc::json_nul:
       return {"json_nul", "a text field holds a NUL", "send binary content as hex"};
     case Errc::forked_handle:
-      return {"forked_handle", "the handle was opened by the parent of this process",
-              "open a Coordinator of its own in the child"};
+      return {"forked_handle", "the store was open in the parent of this process when it forked",
+              "open the store after the fork only, or start the child with exec"};
     case Errc::unsupported_filesystem:
       return {"unsupported_filesystem", "the store lies on a network or cross-machine file system",
               "put the store on a local disk"};

@@ -6,6 +6,7 @@
 
 #include "host/creation_lock.hpp"
 #include "host/filesystem.hpp"
+#include "host/open_paths.hpp"
 #include "sqlite/repository.hpp"
 #include "sqlite/schema.hpp"
 
@@ -54,6 +55,8 @@ Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
     if (auto ok = host::check_local(path); !ok) return fail(ok.error());
     const auto real_path = host::resolve(path);
     if (!real_path) return fail(real_path.error());
+    if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
+    const host::OpenPath opening(*real_path);  // until the repository says so itself
     return open_at(*real_path, options, clock);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory);

@@ -16,7 +16,8 @@ bool has_wal_reset_bug(int version) {
 Repository::Repository(std::string path, std::unique_ptr<Session> session,
                        std::unique_ptr<Reader> reader, const Options& options,
                        std::shared_ptr<const Clock> clock)
-    : breaker_policy_(options.breaker),
+    : open_path_(path),
+      breaker_policy_(options.breaker),
       delivery_policy_(options.delivery),
       // Without a boot id nothing tells a restart, so nothing may be lost by one.
       durability_(options.durability == Durability::commits && !clock->boot_id()

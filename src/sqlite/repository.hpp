@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "host/open_paths.hpp"
 #include "sqlite/reader.hpp"
 #include "sqlite/writer.hpp"
 #include "wallock/lease_repository.hpp"
@@ -53,6 +54,7 @@ class Repository final : public LeaseRepository {
   Result<std::uint64_t> change_counter() override;
 
  private:
+  const host::OpenPath open_path_;  // first: until everything here is closed
   const BreakerPolicy breaker_policy_;
   const DeliveryPolicy delivery_policy_;
   const Durability durability_;

@@ -140,3 +140,14 @@ TEST_CASE("a child that lives on does not keep the creation lock of its parent (
   ::kill(forked, SIGKILL);
   REQUIRE(::waitpid(forked, nullptr, 0) == forked);
 }
+
+TEST_CASE("fork: a child cannot open anew what its parent had open when it forked, and only that") {
+  const TempFolder folder;
+  ChildProcess opener(program("fork_opener"), {folder / "store.db", folder / "other.db"});
+  CHECK(opener.read_lines() ==
+        std::vector<std::string>{"before: ok", "child: forked_handle", "child-elsewhere: ok",
+                                 "grandchild: forked_handle", "grandchild-elsewhere: ok",
+                                 "child-of-the-second: forked_handle", "after: ok", "parent: ok"});
+  CHECK(opener.wait() == 0);
+  CHECK(integrity_check(folder / "store.db") == "ok");
+}
