@@ -15,15 +15,13 @@ constexpr std::uint64_t token_at(std::uint64_t position) {
   return wallock::FencingToken::of(1, position)->value();
 }
 
-// Workers a and b take turns: grants at 1, 3, 7, actions at 2, 4, 8, endings at 5, 9, and at 6 the
-// grant of another resource. A commit of a's under its first token is refused.
-History good() {
-  const std::uint64_t first = token_at(1);
-  const std::uint64_t second = token_at(3);
-  const std::uint64_t third = token_at(7);
-  History history;
+constexpr std::uint64_t first = token_at(1);
+constexpr std::uint64_t second = token_at(3);
+constexpr std::uint64_t third = token_at(7);
+
+std::vector<Attempt> good_attempts() {
   using K = Attempt::Kind;
-  history.attempts = {
+  return {
       {.worker = "a",
        .kind = K::acquire,
        .resource = "r",
@@ -94,6 +92,12 @@ History good() {
        .token = third,
        .begun = 17},
   };
+}
+
+// Workers a and b take turns: grants at 1, 3, 7, actions at 2, 4, 8, endings at 5, 9, and at 6 the
+// grant of another resource. A commit of a's under its first token is refused.
+History good() {
+  History history{.attempts = good_attempts()};
   using R = Record::Kind;
   history.records = {{.position = 0},
                      {1, R::grant, "r", "", first},
