@@ -19,6 +19,7 @@ constexpr std::uint64_t first = token_at(1);
 constexpr std::uint64_t second = token_at(3);
 constexpr std::uint64_t third = token_at(7);
 
+// length-ok: one call after the other
 std::vector<Attempt> good_attempts() {
   using K = Attempt::Kind;
   return {
