@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds the benchmarks and runs them: wallock against the same results by hand, in alternation.
-#   bash bench/run.sh                     the quick run: about two minutes
+#   bash bench/run.sh                     the quick run: some minutes
 #   bash bench/run.sh --full              more rounds, more operations
 #   bash bench/run.sh --json FILE         writes the rows and the machine as JSON, too
 #   bash bench/run.sh --dir FOLDER        databases go there (default: below build/release)
 #   bash bench/run.sh --only REGEX        only these, for example lease/relaxed
 #   bash bench/run.sh --all-rows          with the rows of every count, not of the main ones only
+#   bash bench/run.sh --markdown          the table of bench/README.md
 # bench/README.md says how to read the table. No time makes it fail: only a broken run does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -20,7 +21,7 @@ while [ $# -gt 0 ]; do
     --json) json=$2; shift ;;
     --dir) dir=$2; shift ;;
     --only) only=$2; shift ;;
-    --all-rows) table+=(--all-rows) ;;
+    --all-rows | --markdown) table+=("$1") ;;
     *) sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2 ;;
   esac
   shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes one table of what the benchmark programs wrote: name, value, unit, baseline, ratio, target.
 
-    table.py [--all-rows] [--json FILE] RESULT.json...
+    table.py [--all-rows | --markdown] [--json FILE] RESULT.json...
 """
 
 import argparse
@@ -15,7 +15,7 @@ TARGETS = (
     (r"/acquire/p99$", "value", 1800.0),
     (r"(every_answer)/acquire_release/(mean|p50)$", "ratio", 1.15),
     (r"(commits|relaxed)/acquire_release/(mean|p50)$", "ratio", 1.6),
-    (r"/commit_1/(mean|p50)$", "ratio", 1.3),
+    (r"(every_answer|commits)/commit_1/(mean|p50)$", "ratio", 1.3),
     (r"commits/cycle/flushes$", "value", 1.0),
 )
 TIMES = ("p50", "p99", "mean", "cpu")
@@ -102,9 +102,36 @@ def print_table(rows):
         print("  ".join(cells).rstrip())
 
 
+def print_markdown(machine, rows):
+    """The table of bench/README.md: one line per level and operation."""
+    for key, value in machine.items():
+        print(f"- {key}: {value}")
+    print("\n| level | operation | p50 us | p99 us | mean us | baseline p50, mean | ratio p50 | mean"
+          " | cpu | statements | flushes | log bytes | targets |")
+    print("|---|---|" + "---:|" * 10 + "---|")
+    by_operation = {}
+    for row in rows:
+        level, operation, figure = row["name"].split("/")
+        by_operation.setdefault((level, operation), {})[figure] = row
+    for (level, operation), figure in by_operation.items():
+        marks = [f"{name} {words(row['target'])}" for name, row in figure.items() if row["target"]]
+        cells = [number(figure["p50"]["value"]), number(figure["p99"]["value"]),
+                 number(figure["mean"]["value"]),
+                 f"{number(figure['p50']['baseline'])}, {number(figure['mean']['baseline'])}",
+                 number(figure["p50"]["ratio"]), number(figure["mean"]["ratio"]),
+                 number(figure["cpu"]["ratio"]),
+                 *(pair(figure[name]) for name in ("statements", "flushes", "bytes"))]
+        print(f"| {level} | {operation} | " + " | ".join(cells) + f" | {'; '.join(marks)} |")
+
+
+def pair(row):
+    return f"{number(row['value'])} / {number(row['baseline'])}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all-rows", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("results", nargs="+")
     arguments = parser.parse_args()
@@ -120,12 +147,15 @@ def main():
     machine = machine_of(results)
     rows = [row for result in results for benchmark in result["benchmarks"]
             for row in rows_of(benchmark)]
-    for key, value in machine.items():
-        print(f"{key:21} {value}")
-    print()
-    print_table([row for row in rows
-                 if arguments.all_rows or ALWAYS.search(row["name"])
-                 or row["name"].split("/")[-1] not in OTHER_COUNTS])
+    if arguments.markdown:
+        print_markdown(machine, rows)
+    else:
+        for key, value in machine.items():
+            print(f"{key:21} {value}")
+        print()
+        print_table([row for row in rows
+                     if arguments.all_rows or ALWAYS.search(row["name"])
+                     or row["name"].split("/")[-1] not in OTHER_COUNTS])
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"machine": machine, "rows": rows}, file, indent=1)
