@@ -106,8 +106,8 @@ def print_markdown(machine, rows):
     """The table of bench/README.md: one line per level and operation."""
     for key, value in machine.items():
         print(f"- {key}: {value}")
-    print("\n| level | operation | p50 us | p99 us | mean us | baseline p50, mean | ratio p50 | mean"
-          " | cpu | statements | flushes | log bytes | targets |")
+    print("\n| level | operation | p50 us | p99 us | mean us | baseline p50, mean | ratio p50"
+          " | mean | cpu | statements | flushes | log bytes | targets |")
     print("|---|---|" + "---:|" * 10 + "---|")
     by_operation = {}
     for row in rows:
