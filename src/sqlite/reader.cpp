@@ -222,17 +222,26 @@ Result<bool> Reader::verify_some(ledger::Verifier<ledger::Sha256>& verifier, std
   return true;
 }
 
+// True if a row lies below the first position, where no leaf of the tree is.
+Result<bool> Reader::has_row_outside() {
+  const Turn turn(*this);
+  if (!turn.status()) return fail(turn.status().error());
+  return Query(db(), outside_).step();
+}
+
 Result<VerifyReport> Reader::verify(const std::optional<TreeHead>& trusted) {
   auto hasher = ledger::Sha256::create();
   if (!hasher) return fail(hasher.error());
   ledger::Verifier verifier(*hasher, trusted);
-  // From below zero on, so that a row outside of the tree is seen as well.
-  std::int64_t next = std::numeric_limits<std::int64_t>::min();
+  std::int64_t next = 0;
   for (;;) {
     const auto more = verify_some(verifier, next);
     if (!more) return fail(more.error());
     if (!*more) break;
   }
+  const auto outside = has_row_outside();
+  if (!outside) return fail(outside.error());
+  if (*outside) verifier.feed_unreadable(std::numeric_limits<std::uint64_t>::max());
   const VerifyReport report = verifier.finish();
   // A hash that could not be taken looks like damage: it must not be reported as such.
   if (auto ok = hasher->ok(); !ok) return fail(ok.error());

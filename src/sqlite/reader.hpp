@@ -66,6 +66,7 @@ class Reader {
   [[nodiscard]] Result<std::int64_t> number(Statement& statement);
   [[nodiscard]] Result<bool> verify_some(ledger::Verifier<ledger::Sha256>& verifier,
                                          std::int64_t& next);
+  [[nodiscard]] Result<bool> has_row_outside();
   [[nodiscard]] Result<bool> payload_matches(std::uint64_t position, const LedgerEntry& entry);
 
   std::unique_ptr<Connection> connection_;
@@ -98,6 +99,7 @@ class Reader {
   Statement payload_{
       "SELECT salt, destination, amount_units, amount_places, payload FROM wallock_payloads "
       "WHERE position = ?1"};
+  Statement outside_{"SELECT 1 FROM wallock_lease_queue_events WHERE position < 0 LIMIT 1"};
   Statement deliveries_{"SELECT count(*) FROM wallock_deliveries"};
   Statement dead_letters_{"SELECT count(*) FROM wallock_dead_letters"};
   Statement version_{"SELECT schema_version FROM wallock_meta WHERE id = 1"};

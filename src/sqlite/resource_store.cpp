@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "wallock/ledger/bytes.hpp"
+
 namespace wallock::sqlite {
 namespace {
 
@@ -39,6 +41,12 @@ std::optional<ProbeGrant> read_probe(const Query& query, int first) {
                     .holder = *std::move(name),
                     .instance = InstanceId{static_cast<std::uint64_t>(query.integer(first + 2))},
                     .expires_at = query.instant(first + 3)};
+}
+
+// A write that found no row would have let a fence fall.
+Status changed_one(sqlite3* db, Status done) {
+  if (done && sqlite3_changes(db) != 1) return fail(Errc::invariant_violated);
+  return done;
 }
 
 }  // namespace
@@ -90,32 +98,44 @@ Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const Sto
   const bool row_differs = next.max_fence != before.state.max_fence ||
                            next.issued != before.state.issued || next.tenure != before.state.tenure;
   if (row_differs || !before.has_row) {
-    if (auto ok = write_row(db, resource, before.has_row, next, metadata); !ok) return ok;
+    if (auto ok = write_row(db, resource, before, next, metadata); !ok) return ok;
   }
   const bool breaker_differs = next.breaker != before.state.breaker || !before.has_breaker_row;
   if (!breaker_differs || !next.breaker) return {};
   return write_breaker(db, resource, *next.breaker);
 }
 
-Status ResourceStore::write_row(sqlite3* db, const ResourceName& resource, bool exists,
-                                const ResourceState& next, const std::string* metadata) {
+// `metadata` tells a new grant from a lease that goes on, whose own stays as it is.
+Status ResourceStore::write_row(sqlite3* db, const ResourceName& resource,
+                                const StoredResource& before, const ResourceState& next,
+                                const std::string* metadata) {
   const auto& tenure = next.tenure;
-  const auto text = [](const auto& name) { return std::string_view(name.str()); };
-  const auto holder_text = tenure ? std::optional(text(tenure->holder)) : std::nullopt;
-  const auto instance_id =
-      tenure ? std::optional(static_cast<std::uint64_t>(tenure->instance)) : std::nullopt;
-  const auto from = tenure ? std::optional(tenure->granted_at) : std::nullopt;
-  const auto until = tenure ? std::optional(tenure->expires_at) : std::nullopt;
-  const auto request_text =
-      tenure && tenure->request ? std::optional(text(*tenure->request)) : std::nullopt;
-  std::optional<std::span<const std::uint8_t>> note;
-  if (tenure && metadata != nullptr && !metadata->empty()) {
-    note = std::span(reinterpret_cast<const std::uint8_t*>(metadata->data()), metadata->size());
+  if (before.has_row && !tenure) {
+    return changed_one(db, Query(db, end_, resource.str(), next.max_fence, next.issued).run());
   }
-  return Query(db, exists ? update_ : insert_, resource.str(), next.max_fence, next.issued,
-               holder_text, instance_id, from, until, request_text, metadata != nullptr ? 1 : 0,
-               note)
-      .run();
+  if (before.has_row && metadata == nullptr && before.state.tenure) {
+    return changed_one(db, Query(db, keep_, resource.str(), next.max_fence, next.issued,
+                                 tenure->granted_at, tenure->expires_at)
+                               .run());
+  }
+  std::optional<std::string_view> holder_text;
+  std::optional<std::uint64_t> instance_id;
+  std::optional<Instant> from;
+  std::optional<Instant> until;
+  std::optional<std::string_view> request_text;
+  std::optional<std::span<const std::uint8_t>> note;
+  if (tenure) {
+    holder_text = tenure->holder.str();
+    instance_id = static_cast<std::uint64_t>(tenure->instance);
+    from = tenure->granted_at;
+    until = tenure->expires_at;
+    if (tenure->request) request_text = tenure->request->str();
+    if (metadata != nullptr && !metadata->empty()) note = ledger::as_bytes(*metadata);
+  }
+  return changed_one(
+      db, Query(db, before.has_row ? grant_ : insert_, resource.str(), next.max_fence, next.issued,
+                holder_text, instance_id, from, until, request_text, note)
+              .run());
 }
 
 Status ResourceStore::write_breaker(sqlite3* db, const ResourceName& resource,

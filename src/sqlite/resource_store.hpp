@@ -36,8 +36,9 @@ class ResourceStore {
                              const std::string* metadata = nullptr);
 
  private:
-  [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource, bool exists,
-                                 const rules::ResourceState& next, const std::string* metadata);
+  [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource,
+                                 const StoredResource& before, const rules::ResourceState& next,
+                                 const std::string* metadata);
   [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
                                      const BreakerRow& row);
 
@@ -49,13 +50,19 @@ class ResourceStore {
       " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
   Statement insert_{
       "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, granted_at, "
-      "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10)"};
-  // A grant brings its own metadata (?9), an ended lease takes them away.
-  Statement update_{
+      "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+  // A fence never falls: a row that would is not found, and the write refused.
+  Statement grant_{
       "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = ?5, "
-      "granted_at = ?6, expires_at = ?7, request = ?8, "
-      "metadata = CASE WHEN ?9 THEN ?10 WHEN ?4 IS NULL THEN NULL ELSE metadata END "
-      "WHERE resource = ?1"};
+      "granted_at = ?6, expires_at = ?7, request = ?8, metadata = ?9 "
+      "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
+  Statement keep_{
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?4, expires_at = ?5 "
+      "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
+  Statement end_{
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = NULL, "
+      "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL "
+      "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement upsert_breaker_{
       "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "
