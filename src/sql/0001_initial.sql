@@ -56,11 +56,11 @@ CREATE TABLE wallock_resources (
   expires_at INTEGER,
   request    TEXT,
   metadata   BLOB    CHECK (metadata IS NULL OR length(metadata) <= 4096),
-  CHECK (CASE WHEN holder IS NULL
-           THEN instance IS NULL AND granted_at IS NULL AND expires_at IS NULL
-                AND request IS NULL AND metadata IS NULL
-           ELSE instance IS NOT NULL AND expires_at > granted_at AND holder <> ''
-         END)
+  CHECK (holder IS NOT NULL OR (instance IS NULL AND granted_at IS NULL AND expires_at IS NULL
+                                AND request IS NULL AND metadata IS NULL)),
+  CHECK (holder IS NULL OR (instance IS NOT NULL AND granted_at IS NOT NULL
+                            AND expires_at IS NOT NULL AND expires_at > granted_at
+                            AND holder <> ''))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER wallock_resources_fence_never_replaced
@@ -142,15 +142,15 @@ CREATE TABLE wallock_lease_queue_events (
   leaf_hash   BLOB    NOT NULL CHECK (length(leaf_hash) = 32),
   nodes       BLOB    CHECK (nodes IS NULL OR (nodes <> x'' AND length(nodes) % 32 = 0)),
   -- INV-06: the states that an action can be in after each kind of record.
-  CHECK (CASE kind
-           WHEN 20 THEN state IN (1, 3) AND action_id IS NOT NULL AND digest IS NOT NULL
-                        AND score IS NOT NULL AND resource IS NOT NULL
-           WHEN 40 THEN state = 2 AND subject IS NOT NULL
-           WHEN 41 THEN state = 3 AND subject IS NOT NULL
-           WHEN 42 THEN state = 2 AND subject IS NOT NULL
-           WHEN 43 THEN state = 4 AND subject IS NOT NULL
-           ELSE state IS NULL AND subject IS NULL AND digest IS NULL AND score IS NULL
-         END)
+  CHECK (state IS NOT NULL OR (subject IS NULL AND digest IS NULL AND score IS NULL
+                               AND kind <> 20 AND kind < 40)),
+  CHECK (state IS NULL
+         OR (kind = 20 AND state IN (1, 3) AND resource IS NOT NULL AND action_id IS NOT NULL
+             AND digest IS NOT NULL AND score IS NOT NULL)
+         OR (kind = 40 AND state = 2 AND subject IS NOT NULL)
+         OR (kind = 41 AND state = 3 AND subject IS NOT NULL)
+         OR (kind = 42 AND state = 2 AND subject IS NOT NULL)
+         OR (kind = 43 AND state = 4 AND subject IS NOT NULL))
 ) STRICT;
 
 -- INV-04: at most one event per action id. Grants without one do not pay for it.
