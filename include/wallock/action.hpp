@@ -22,8 +22,8 @@
 
 namespace wallock {
 
-inline constexpr std::size_t default_max_payload_bytes = 256 * 1024;
-inline constexpr std::size_t max_payload_bytes = 16 * 1024 * 1024;
+inline constexpr std::size_t default_max_payload_bytes = std::size_t{256} * 1024;
+inline constexpr std::size_t max_payload_bytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t max_batch_actions = 1000;
 
 // An action as the caller writes it down; ActionRequest is the checked form.

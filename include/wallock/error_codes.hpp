@@ -6,7 +6,8 @@
 namespace wallock {
 
 // length-ok: one row per code
-constexpr ErrcInfo describe(Errc code) noexcept {
+// length-ok: one row per code
+constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-function-size)
   switch (code) {
     case Errc::busy:
       return {"busy", "the store's write lock was not had before the deadline",

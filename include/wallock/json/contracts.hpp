@@ -19,6 +19,9 @@
 
 namespace wallock::detail {
 
+// Without an error() every required member is there: see JsonObject.
+// NOLINTBEGIN(bugprone-unchecked-optional-access)
+
 // A specialisation has the declared `fields`, `write`, and, if the form can be read, `read`.
 template <class T>
 struct JsonContract;
@@ -167,5 +170,7 @@ struct JsonContract<Delivery> {
                      .claim_expires_at = *claim_expires_at});
   }
 };
+
+// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace wallock::detail

@@ -17,7 +17,7 @@ namespace wallock {
 struct JsonLimits {
   // Bytes of the document: 1 to 64 MiB. A payload takes at most twice its own size, as text as well
   // as in hex: raise it together with max_payload.
-  std::size_t max_document = 1024 * 1024;
+  std::size_t max_document = std::size_t{1024} * 1024;
   // Objects and arrays within each other, the document itself counted: 1 to 1000.
   std::size_t max_depth = 16;
   // Bytes of a payload after decoding: 1 to 16 MiB.
@@ -29,7 +29,7 @@ struct JsonLimits {
   std::shared_ptr<const Clock> clock = {};
 };
 
-inline constexpr std::size_t max_json_document_bytes = 64 * 1024 * 1024;
+inline constexpr std::size_t max_json_document_bytes = std::size_t{64} * 1024 * 1024;
 inline constexpr std::size_t max_json_depth = 1000;
 inline constexpr Duration min_json_budget = std::chrono::microseconds(100);
 inline constexpr Duration max_json_budget = std::chrono::milliseconds(15);
