@@ -6,7 +6,6 @@
 namespace wallock {
 
 // length-ok: one row per code
-// length-ok: one row per code
 constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-function-size)
   switch (code) {
     case Errc::busy:
