@@ -1,0 +1,379 @@
+// A store as one with a perfect memory would keep it: maps, no fences, no SQL, none of the rules'
+// code. Every operation answers with the words that the real store's answer is put into.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "breaker_model.hpp"
+
+namespace wallock::test {
+
+// The grant that a caller holds in its hands.
+struct ModelLease {
+  int resource = 0;
+  std::uint64_t token = 0;
+  int holder = 0;
+  int instance = 0;
+  Nanos granted_at = 0;
+  Nanos expires_at = 0;
+};
+
+struct ModelDelivery {
+  int resource = 0;
+  std::string id;
+  Nanos born = 0;
+  Nanos due = 0;
+  Nanos claim_ends = 0;
+  std::uint64_t claim = 0;  // 0: not claimed
+  unsigned attempts = 0;
+};
+
+class StoreModel {
+ public:
+  static constexpr Nanos second = ModelBreaker::second;
+  static constexpr unsigned max_attempts = 4;
+  static constexpr Nanos max_age = 600 * second;
+
+  Nanos now = 0;
+  std::uint64_t epoch = 1;
+  std::uint64_t size = 1;                                  // of the ledger: the genesis record
+  std::map<std::uint64_t, ModelDelivery> deliveries = {};  // by position
+  std::uint64_t dead = 0;
+
+  // What an action is: its id, and whatever tells one content from another.
+  struct Action {
+    std::string id;
+    std::string payload;
+    bool is_sent = false;
+  };
+  using Batch = std::vector<Action>;
+  enum class After { nothing, keep, release };
+  enum class Outcome { success, timeout, failure, cancelled };
+  enum class Settle { delivered, retry, reject };
+
+  std::string acquire(int r, int holder, int instance, Nanos ttl, const std::string& request) {
+    Resource& resource = resources_[r];
+    if (!closed(resource)) return "breaker_open";
+    if (!request.empty() && events_.contains(request)) {
+      return repeated(resource, events_[request], r, holder, instance, request);
+    }
+    if (auto refused = held(resource, holder, instance); !refused.empty()) return refused;
+    return lease_words(grant(r, holder, instance, ttl, request));
+  }
+
+  std::string renew(const ModelLease& lease, Nanos ttl) {
+    Resource& resource = resources_[lease.resource];
+    if (!has(resource, lease)) return "lease_lost";
+    if (!lives(resource)) return "lease_expired";
+    resource.expires_at = now + ttl;
+    ++size;
+    return lease_words({lease.resource, lease.token, lease.holder, lease.instance, now, now + ttl});
+  }
+
+  std::string release(const ModelLease& lease) {
+    Resource& resource = resources_[lease.resource];
+    if (!has(resource, lease)) return "already_ended";
+    const bool alive = lives(resource);
+    end(resource);
+    ++size;
+    return alive ? "released" : "expired";
+  }
+
+  std::string revoke(int r, std::uint64_t token) {
+    Resource& resource = resources_[r];
+    if (!resource.tenure || resource.latest != token) return "lease_lost";
+    end(resource);
+    ++size;
+    return "ok";
+  }
+
+  std::string commit(const ModelLease& lease, const Batch& batch, After after) {
+    if (auto said = replay(lease.resource, batch); !said.empty()) return said;
+    Resource& resource = resources_[lease.resource];
+    if (!closed(resource)) return "breaker_open";
+    if (!may_write(resource, lease.token)) return "stale_token";
+    resource.spent = true;
+    std::string words = "new" + record(lease.resource, lease.token, batch);
+    if (after == After::release) {
+      end(resource);
+      ++size;
+    } else if (after == After::keep) {
+      words += " " + lease_words(grant(lease.resource, lease.holder, lease.instance,
+                                       lease.expires_at - lease.granted_at, ""));
+    }
+    return words;
+  }
+
+  std::string execute(int r, int holder, int instance, const Batch& batch) {
+    if (auto said = replay(r, batch); !said.empty()) return said;
+    Resource& resource = resources_[r];
+    if (!closed(resource)) return "breaker_open";
+    if (auto refused = held(resource, holder, instance); !refused.empty()) return refused;
+    const auto token = grant(r, holder, instance, second, "").token;
+    std::string words = "new" + record(r, token, batch);
+    end(resource);
+    ++size;
+    return words;
+  }
+
+  std::string report(const ModelLease& lease, Outcome outcome) {
+    Resource& resource = resources_[lease.resource];
+    if (!closed(resource) || !may_write(resource, lease.token)) return ++size, "late";
+    if (outcome == Outcome::success) {
+      if (std::exchange(resource.breaker.timeouts, 0) == 0) return "none";
+      return ++size, "cleared";
+    }
+    if (outcome != Outcome::timeout) return "none";
+    ++size;
+    if (++resource.breaker.timeouts < ModelBreaker::trip_after) return "counted";
+    end(resource);
+    resource.breaker.open(now, epoch);
+    return "tripped";
+  }
+
+  std::string begin_recovery(int r, Nanos ttl) {
+    Resource& resource = resources_[r];
+    if (resource.breaker.closed()) return "breaker_not_open";
+    if (resource.breaker.forced) return "breaker_open";
+    if (resource.breaker.probed(now, epoch)) return "lease_held";
+    ModelBreaker lapsed = resource.breaker;
+    const bool fell = lapsed.settle(now, epoch);
+    if (now < lapsed.due(epoch)) return "recovery_not_due";
+    size += fell ? 1 : 0;
+    resource.latest = token_at(size++);
+    resource.breaker = lapsed;
+    resource.breaker.probe(now + ttl, epoch);
+    return "probe " + std::to_string(resource.latest) + " until " + std::to_string(now + ttl);
+  }
+
+  std::string complete_recovery(int r, std::uint64_t token, bool recovered) {
+    Resource& resource = resources_[r];
+    if (!resource.breaker.probed(now, epoch) || resource.latest != token) return "probe_lost";
+    ++size;
+    if (recovered) {
+      resource.breaker.recover();
+    } else {
+      resource.breaker.fall_back(now, epoch);
+    }
+    return "ok";
+  }
+
+  std::string force_open(int r) {
+    Resource& resource = resources_[r];
+    if (resource.breaker.forced) return "ok";
+    if (resource.breaker.probed(now, epoch)) resource.breaker.cut_off(now, epoch);
+    if (resource.breaker.settle(now, epoch)) ++size;
+    if (resource.breaker.closed()) resource.breaker.open(now, epoch);
+    resource.breaker.forced = true;
+    end(resource);
+    ++size;
+    return "ok";
+  }
+
+  std::string clear_forced(int r) {
+    if (std::exchange(resources_[r].breaker.forced, false)) ++size;
+    return "ok";
+  }
+
+  std::string claim(unsigned limit, Nanos ttl) {
+    std::vector<std::pair<Nanos, std::uint64_t>> over;
+    std::vector<std::pair<Nanos, std::uint64_t>> ready;
+    std::map<int, bool> seen;  // only the first of a resource is in line
+    for (const auto& [position, delivery] : deliveries) {
+      if (std::exchange(seen[delivery.resource], true)) continue;
+      if (!closed(resources_[delivery.resource])) continue;
+      if (delivery.claim != 0 && delivery.claim_ends <= now) {
+        over.emplace_back(delivery.claim_ends, position);
+      } else if (delivery.claim == 0 && delivery.due <= now) {
+        ready.emplace_back(delivery.due, position);
+      }
+    }
+    std::sort(over.begin(), over.end());
+    std::sort(ready.begin(), ready.end());
+    over.insert(over.end(), ready.begin(), ready.end());
+    if (over.size() > limit) over.resize(limit);
+    std::string words;
+    for (const auto& [order, position] : over)
+      words += claim_one(position, ttl);
+    return words;
+  }
+
+  std::string settle(std::uint64_t position, std::uint64_t claim, Settle outcome, Nanos wait) {
+    const auto at = deliveries.find(position);
+    if (at == deliveries.end() || at->second.claim != claim) return "claim_lost";
+    ++size;
+    if (outcome == Settle::delivered) return deliveries.erase(at), "sealed";
+    if (outcome == Settle::reject || exhausted(at->second)) {
+      ++dead;
+      return deliveries.erase(at), "dead";
+    }
+    at->second.claim = 0;
+    at->second.due = now + wait;
+    return "queued";
+  }
+
+  // What breaker() shows: the state, the counts, the force.
+  std::string breaker(int r) {
+    ModelBreaker shown = resources_[r].breaker;
+    shown.settle(now, epoch);
+    const char* words[] = {"CLOSED", "OPEN", "PROBING"};
+    return std::string(words[static_cast<int>(shown.state)]) + " " +
+           std::to_string(shown.timeouts) + " " + std::to_string(shown.failed) +
+           (shown.forced ? " forced" : "");
+  }
+
+  std::string leases() {
+    std::string words;
+    for (const auto& [r, resource] : resources_) {
+      if (lives(resource)) words += std::to_string(r) + ":" + std::to_string(resource.latest) + " ";
+    }
+    return words;
+  }
+
+  void reboot(Nanos start) {
+    now = start;
+    ++epoch;
+    ++size;
+    for (auto& [position, delivery] : deliveries) {
+      delivery.born = now;
+      delivery.due = delivery.claim_ends = 0;
+    }
+  }
+
+  static std::string lease_words(const ModelLease& lease) {
+    return "lease " + std::to_string(lease.token) + " from " + std::to_string(lease.granted_at) +
+           " until " + std::to_string(lease.expires_at);
+  }
+
+ private:
+  struct Resource {
+    std::uint64_t latest = 0;  // token, of a lease or a probe
+    bool spent = false;
+    bool tenure = false;
+    int holder = 0;
+    int instance = 0;
+    Nanos granted_at = 0;
+    Nanos expires_at = 0;
+    std::string request;
+    ModelBreaker breaker;
+  };
+  // Whatever is recorded under an action id.
+  struct Event {
+    int resource = 0;
+    std::uint64_t token = 0;
+    std::uint64_t position = 0;
+    int holder = 0;
+    std::optional<Action> action = {};
+  };
+
+  std::uint64_t token_at(std::uint64_t position) const { return (epoch << 43) + position; }
+  bool current_epoch(std::uint64_t token) const { return token >> 43 == epoch; }
+  static bool closed(const Resource& resource) { return resource.breaker.closed(); }
+  bool lives(const Resource& resource) const {
+    return resource.tenure && current_epoch(resource.latest) && now < resource.expires_at;
+  }
+  static bool has(const Resource& resource, const ModelLease& lease) {
+    return resource.tenure && resource.latest == lease.token && resource.instance == lease.instance;
+  }
+  bool may_write(const Resource& resource, std::uint64_t token) const {
+    return resource.tenure && resource.latest == token && !resource.spent && current_epoch(token);
+  }
+  static void end(Resource& resource) { resource.tenure = false; }
+  std::string held(const Resource& resource, int holder, int instance) const {
+    if (!lives(resource)) return "";
+    const bool mine = resource.holder == holder && resource.instance == instance;
+    return mine ? "already_held" : "lease_held";
+  }
+
+  ModelLease grant(int r, int holder, int instance, Nanos ttl, const std::string& request) {
+    Resource& resource = resources_[r];
+    resource.latest = token_at(size);
+    resource.spent = false;
+    resource.tenure = true;
+    resource.holder = holder;
+    resource.instance = instance;
+    resource.granted_at = now;
+    resource.expires_at = now + ttl;
+    resource.request = request;
+    if (!request.empty()) events_[request] = {r, resource.latest, size, holder};
+    ++size;
+    return {r, resource.latest, holder, instance, now, now + ttl};
+  }
+
+  std::string repeated(const Resource& resource, const Event& event, int r, int holder,
+                       int instance, const std::string& request) const {
+    if (event.action || event.resource != r || event.holder != holder) return "action_conflict";
+    const bool same = lives(resource) && resource.latest == event.token &&
+                      resource.request == request && resource.holder == holder &&
+                      resource.instance == instance;
+    if (!same) return "request_spent";
+    return lease_words(
+        {r, resource.latest, holder, instance, resource.granted_at, resource.expires_at});
+  }
+
+  // What the ledger says of a batch that is not all new; empty if it is.
+  std::string replay(int r, const Batch& batch) const {
+    std::string words = "replayed";
+    std::size_t found = 0;
+    for (const Action& action : batch) {
+      const auto at = events_.find(action.id);
+      if (at == events_.end()) continue;
+      const Event& event = at->second;
+      const bool same = event.action && event.resource == r &&
+                        event.action->payload == action.payload &&
+                        event.action->is_sent == action.is_sent;
+      if (!same) return "action_conflict";
+      words += result_words(event);
+      ++found;
+    }
+    if (found == 0) return "";
+    return found == batch.size() ? words : "batch_partly_recorded";
+  }
+
+  static std::string result_words(const Event& event) {
+    return " " + std::to_string(event.position) + "/" + std::to_string(event.token) +
+           (event.action->is_sent ? "/VALIDATED" : "/SEALED");
+  }
+
+  std::string record(int r, std::uint64_t token, const Batch& batch) {
+    std::string words;
+    for (const Action& action : batch) {
+      const Event event{r, token, size, 0, action};
+      if (action.is_sent)
+        deliveries[size] = {.resource = r, .id = action.id, .born = now, .due = now};
+      words += result_words(events_[action.id] = event);
+      ++size;
+    }
+    return words;
+  }
+
+  std::string claim_one(std::uint64_t position, Nanos ttl) {
+    ModelDelivery& delivery = deliveries[position];
+    if (exhausted(delivery)) {
+      deliveries.erase(position);
+      ++dead;
+      ++size;
+      return "";
+    }
+    delivery.claim = token_at(size++);
+    delivery.claim_ends = now + ttl;
+    ++delivery.attempts;
+    return delivery.id + " " + std::to_string(position) + " " + std::to_string(delivery.claim) +
+           " #" + std::to_string(delivery.attempts) + "; ";
+  }
+  bool exhausted(const ModelDelivery& delivery) const {
+    return delivery.attempts >= max_attempts || now - delivery.born > max_age;
+  }
+
+  std::map<int, Resource> resources_;
+  std::map<std::string, Event> events_;
+};
+
+}  // namespace wallock::test

@@ -1,0 +1,61 @@
+// SyncCounter: how often SQLite asks the system to flush a write-ahead log.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace wallock::test {
+
+// While it lives, every database that is opened counts the flushes of its log here. One at a time;
+// the databases are closed before it ends.
+class SyncCounter {
+ public:
+  SyncCounter() {
+    sqlite3_vfs* const usual = sqlite3_vfs_find(nullptr);
+    shared().usual = usual;
+    shared().vfs = *usual;
+    shared().vfs.zName = "wallock-test-sync-counter";
+    shared().vfs.xOpen = &SyncCounter::open;
+    sqlite3_vfs_register(&shared().vfs, 1);
+  }
+  SyncCounter(const SyncCounter&) = delete;
+  SyncCounter& operator=(const SyncCounter&) = delete;
+  ~SyncCounter() {
+    sqlite3_vfs_register(shared().usual, 1);
+    sqlite3_vfs_unregister(&shared().vfs);
+  }
+  // Since the last time it was asked.
+  [[nodiscard]] std::uint64_t taken() const { return shared().count.exchange(0); }
+
+ private:
+  struct Shared {
+    sqlite3_vfs* usual = nullptr;
+    sqlite3_vfs vfs{};
+    sqlite3_io_methods log{};  // the usual methods, with a sync that counts
+    int (*sync)(sqlite3_file*, int) = nullptr;
+    std::atomic<std::uint64_t> count{0};
+  };
+  static Shared& shared() {
+    static Shared instance;
+    return instance;
+  }
+  static int open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out) {
+    Shared& s = shared();
+    const int result = s.usual->xOpen(s.usual, name, file, flags, out);
+    if (result == SQLITE_OK && (flags & SQLITE_OPEN_WAL) != 0) {
+      s.log = *file->pMethods;
+      if (s.log.xSync != &SyncCounter::sync) s.sync = s.log.xSync;
+      s.log.xSync = &SyncCounter::sync;
+      file->pMethods = &s.log;
+    }
+    return result;
+  }
+  static int sync(sqlite3_file* file, int flags) {
+    ++shared().count;
+    return shared().sync(file, flags);
+  }
+};
+
+}  // namespace wallock::test
