@@ -28,7 +28,7 @@ LedgerStore::LedgerStore(ledger::Sha256 hasher) : hasher_(std::move(hasher)) {
 }
 
 Status LedgerStore::refresh(sqlite3* db) {
-  appended_ = false;
+  touched_ = false;
   if (!hasher_.ok()) return fail(Errc::out_of_memory);
   if (known_ && data_version(db) == data_version_) return {};
   return load(db);
@@ -36,6 +36,7 @@ Status LedgerStore::refresh(sqlite3* db) {
 
 Status LedgerStore::load(sqlite3* db) {
   known_ = false;
+  ++generation_;
   {
     Query query(db, select_epoch_);
     const auto row = query.step();
@@ -55,15 +56,15 @@ Status LedgerStore::load(sqlite3* db) {
 }
 
 void LedgerStore::committed(sqlite3* db) noexcept {
-  appended_ = false;
+  touched_ = false;
   data_version_ = data_version(db);
 }
 
 // The data version stays the one of the last refresh or commit: a BEGIN that was refused the write
 // lock moves SQLite's own past what others wrote, which was not read here.
 void LedgerStore::rolled_back() noexcept {
-  if (appended_) known_ = false;
-  appended_ = false;
+  if (touched_) known_ = false;
+  touched_ = false;
 }
 
 // Reads the peaks that the next append hashes over and that are not at hand.
@@ -98,8 +99,8 @@ Result<std::uint64_t> LedgerStore::append(sqlite3* db, WallTime recorded_at,
   const Digest leaf = hasher_.leaf(ledger::as_bytes(frame_));
   const ledger::CompletedNodes nodes = frontier_.completed_by(leaf, hasher_);
   if (!hasher_.ok()) return fail(Errc::out_of_memory);
+  touch();
   if (auto ok = insert(db, recorded_at, entry, leaf, nodes); !ok) return fail(ok.error());
-  appended_ = true;
   const std::uint64_t position = frontier_.size();
   frontier_.adopt(leaf, nodes);
   has_peak_[nodes.size()] = true;

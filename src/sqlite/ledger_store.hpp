@@ -31,6 +31,11 @@ class LedgerStore {
   void rolled_back() noexcept;
   // Forgets everything; the next refresh reads it anew.
   void forget() noexcept { known_ = false; }
+  // The transaction is about to write: if it is rolled back, nothing remembered can be relied on.
+  void touch() noexcept { touched_ = true; }
+  // Differs whenever somebody else may have written, or a write was undone, since it was last
+  // asked: what was read or written under the same number still stands in the file.
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
   // Of the next record.
@@ -65,7 +70,8 @@ class LedgerStore {
   std::uint64_t epoch_ = 0;
   std::uint32_t data_version_ = 0;
   bool known_ = false;
-  bool appended_ = false;
+  bool touched_ = false;
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace wallock::sqlite

@@ -71,7 +71,19 @@ std::optional<BreakerRow> read_breaker(const Query& query, int first) {
   return is_legal(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
-Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& resource) {
+Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& resource,
+                                           std::uint64_t generation) {
+  if (generation_ != generation || remembered_.size() >= most_remembered) remembered_.clear();
+  generation_ = generation;
+  if (const auto found = remembered_.find(resource.str()); found != remembered_.end()) {
+    return found->second;
+  }
+  auto stored = read(db, resource);
+  if (stored) remembered_.emplace(resource.str(), *stored);
+  return stored;
+}
+
+Result<StoredResource> ResourceStore::read(sqlite3* db, const ResourceName& resource) {
   Query query(db, select_, resource.str());
   const auto row = query.step();
   if (!row) return fail(row.error());
@@ -101,8 +113,14 @@ Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const Sto
     if (auto ok = write_row(db, resource, before, next, metadata); !ok) return ok;
   }
   const bool breaker_differs = next.breaker != before.state.breaker || !before.has_breaker_row;
-  if (!breaker_differs || !next.breaker) return {};
-  return write_breaker(db, resource, *next.breaker);
+  if (breaker_differs && next.breaker) {
+    if (auto ok = write_breaker(db, resource, *next.breaker); !ok) return ok;
+  }
+  remembered_.insert_or_assign(
+      resource.str(), StoredResource{.state = next,
+                                     .has_row = true,
+                                     .has_breaker_row = before.has_breaker_row || next.breaker});
+  return {};
 }
 
 // `metadata` tells a new grant from a lease that goes on, whose own stays as it is.

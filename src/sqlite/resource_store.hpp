@@ -1,7 +1,9 @@
 // ResourceStore: the row of a resource and the row of its breaker, to and from the rules' values.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 
 #include "sqlite/statement.hpp"
 #include "wallock/rules/state.hpp"
@@ -28,7 +30,9 @@ class ResourceStore {
  public:
   // A resource that no row speaks of is fresh: nothing granted, breaker CLOSED. A resource whose
   // breaker row is missing or illegal has none in its state, and nothing is allowed to it.
-  [[nodiscard]] Result<StoredResource> load(sqlite3* db, const ResourceName& resource);
+  // Rows read or written under the same `generation` (LedgerStore) are answered from memory.
+  [[nodiscard]] Result<StoredResource> load(sqlite3* db, const ResourceName& resource,
+                                            std::uint64_t generation);
 
   // Writes what differs from `before`. `metadata` is that of a new grant.
   [[nodiscard]] Status store(sqlite3* db, const ResourceName& resource,
@@ -36,11 +40,16 @@ class ResourceStore {
                              const std::string* metadata = nullptr);
 
  private:
+  [[nodiscard]] Result<StoredResource> read(sqlite3* db, const ResourceName& resource);
   [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource,
                                  const StoredResource& before, const rules::ResourceState& next,
                                  const std::string* metadata);
   [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
                                      const BreakerRow& row);
+
+  static constexpr std::size_t most_remembered = 256;
+  std::unordered_map<std::string, StoredResource> remembered_;
+  std::uint64_t generation_ = 0;  // that they were remembered under
 
   Statement select_{
       "SELECT r.max_fence, r.issued, r.holder, r.instance, r.granted_at, r.expires_at, r.request, "

@@ -45,7 +45,7 @@ class WriteTransaction {
   }
 
   [[nodiscard]] Result<StoredResource> load(const ResourceName& resource) const {
-    return session_.resources.load(db(), resource);
+    return session_.resources.load(db(), resource, session_.ledger.generation());
   }
   [[nodiscard]] Result<std::uint64_t> append(const LedgerEntry& entry) const {
     return session_.ledger.append(db(), wall_, entry);
@@ -54,6 +54,7 @@ class WriteTransaction {
   [[nodiscard]] Status apply(const ResourceName& resource, const StoredResource& before,
                              const rules::Change& change,
                              const std::string* metadata = nullptr) const {
+    session_.ledger.touch();
     if (auto ok = session_.resources.store(db(), resource, before, change.next, metadata); !ok) {
       return ok;
     }

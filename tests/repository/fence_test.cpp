@@ -16,7 +16,7 @@ TEST_CASE("INV-01 the store refuses to write a fence or an issued token that fal
   sqlite::Session session(*std::move(connection), ledger::Sha256::create().value());
   sqlite3* const db = session.connection->handle();
   const auto resource = ResourceName::parse("r").value();
-  const auto before = session.resources.load(db, resource).value();
+  const auto before = session.resources.load(db, resource, 0).value();
   const std::string metadata;
   const bool granting = GENERATE(false, true);
   const bool held = GENERATE(false, true);
