@@ -110,7 +110,14 @@ Status Connection::use_wal() {
 Status Connection::set_flushing(bool every_commit) {
   const int level = every_commit ? 2 : 1;
   if (flushing_ == level) return {};
-  if (auto ok = set_and_check("synchronous", level); !ok) return ok;
+  // Read back once for each level: what a build took once it takes again.
+  if (!flushing_checked_[every_commit]) {
+    if (auto ok = set_and_check("synchronous", level); !ok) return ok;
+    flushing_checked_[every_commit] = true;
+  } else if (auto ok = execute(every_commit ? "PRAGMA synchronous=2" : "PRAGMA synchronous=1");
+             !ok) {
+    return ok;
+  }
   flushing_ = level;
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +71,7 @@ class Connection {
   Instant deadline_;
   std::uint64_t jitter_;
   int flushing_ = -1;  // what synchronous was last set to
+  std::array<bool, 2> flushing_checked_{};
   bool confined_ = false;
   bool refused_ = false;
   bool commit_allowed_ = true;
