@@ -59,8 +59,8 @@ class CoordinatorCore;
 //
 // Thread safety: every member of one Coordinator may be called from all threads at once.
 // Lifetime: movable, not copyable; one that was moved from may only be destroyed or assigned to.
-// Guards may outlive it: the store stays open until the last of
-// them is gone. Not usable in a forked child (forked_handle); its destructor does nothing there.
+// Guards may outlive it: the store stays open until the last of them is gone. Not usable in a forked
+// child (forked_handle); its destructor does nothing there.
 class WALLOCK_EXPORT Coordinator {
  public:
   // Opens the store at `path`, creating file and schema if there are none. The folder must exist.
@@ -70,8 +70,8 @@ class WALLOCK_EXPORT Coordinator {
   // open a file again that it inherited open. Open it after the fork, or use exec.
   //
   // invalid_option, invalid_duration, unsupported_filesystem, not_a_store, schema_too_new,
-  // setting_refused, forked_handle (deterministic); store_unavailable, busy, io_error, disk_full (transient);
-  // store_corrupt (security).
+  // setting_refused, forked_handle (deterministic); store_unavailable, busy, io_error, disk_full
+  // (transient); store_corrupt (security).
   [[nodiscard]] static Result<Coordinator> open(std::string_view path, Options options = {});
 
   // Coordinates over another store than the SQLite file: for tests and other backends.

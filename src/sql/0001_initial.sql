@@ -23,8 +23,8 @@ END;
 
 -- Of this row and of those below: INSERT OR REPLACE deletes a row without firing its delete trigger
 -- unless the connection has recursive triggers, as the library's have; so what may not be replaced
--- is refused on insert. (Not so in the ledger, where every record would pay for it: there the hashes
--- tell.)
+-- is refused on insert. (Not so in the ledger, where every record would pay for it: the hashes
+-- tell there.)
 CREATE TRIGGER wallock_meta_is_one
 BEFORE INSERT ON wallock_meta WHEN EXISTS (SELECT 1 FROM wallock_meta)
 BEGIN
