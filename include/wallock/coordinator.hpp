@@ -59,8 +59,8 @@ class CoordinatorCore;
 //
 // Thread safety: every member of one Coordinator may be called from all threads at once.
 // Lifetime: movable, not copyable; one that was moved from may only be destroyed or assigned to.
-// Guards may outlive it: the store stays open until the last of them is gone. Not usable in a forked
-// child (forked_handle); its destructor does nothing there.
+// Guards may outlive it: the store stays open until the last of them is gone. Not usable in a
+// forked child (forked_handle); its destructor does nothing there.
 class WALLOCK_EXPORT Coordinator {
  public:
   // Opens the store at `path`, creating file and schema if there are none. The folder must exist.
