@@ -56,5 +56,7 @@ cannot_install() {
 use_ccache() {
   if command -v ccache >/dev/null && [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ]; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    # Or it would leave out every file that uses a precompiled header.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
 }
