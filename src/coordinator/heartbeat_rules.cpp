@@ -27,8 +27,7 @@ Duration margin_of(std::optional<Duration> given, Duration ttl) noexcept {
 }
 
 Instant lost_at(const Pulse& pulse) noexcept {
-  return saturating_add(std::min(pulse.lease.safe_until(), pulse.lease.expires_at()),
-                        -pulse.margin);
+  return saturating_add(pulse.lease.safe_until(), -pulse.margin);
 }
 
 Duration retry_pause(Duration ttl) noexcept {

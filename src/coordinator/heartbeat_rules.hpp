@@ -43,8 +43,8 @@ struct Beat {
 // The margin for a ttl: the one given, at most half the ttl; a tenth of it by default.
 [[nodiscard]] Duration margin_of(std::optional<Duration> given, Duration ttl) noexcept;
 
-// When the lease has to be taken for lost without news: margin before request time + ttl, and never
-// after the end that the store has.
+// When the lease has to be taken for lost without news: margin before request time + ttl. That is
+// never after the end that the store has, which counts from the grant.
 [[nodiscard]] Instant lost_at(const Pulse& pulse) noexcept;
 
 // The pause after a renewal that failed: a fiftieth of the ttl, 1 ms to 250 ms.
