@@ -131,16 +131,14 @@ long kill_everywhere(const std::string& prepared, const Run& run, long step,
 }  // namespace
 
 TEST_CASE(
-    "INV-08 SIGKILL at every step of creating a store and of acquire, commit, release: all "
-    "or nothing, and others go on") {
+    "INV-08 SIGKILL at every step of a new store's first commit: all or nothing, and others go "
+    "on") {
   const long deaths = kill_everywhere("", {}, 1, {});
   std::cout << deaths << " deaths\n";
   CHECK(deaths > 50);
 }
 
-TEST_CASE(
-    "INV-08 SIGKILL at every step of opening what a killed process left, after a restart: "
-    "the epoch rises once") {
+TEST_CASE("INV-08 SIGKILL at every step of opening after a restart: the epoch rises once") {
   const TempFolder prepared;
   REQUIRE(live(prepared / "store.db", -1, {.action = "before"}).status == ended_by_kill);
   const auto check = [](Coordinator& coordinator) {
@@ -153,9 +151,7 @@ TEST_CASE(
   CHECK(deaths > 50);
 }
 
-TEST_CASE(
-    "INV-08 SIGKILL here and there in a large commit and the checkpoint after it: all or "
-    "nothing, and others go on") {
+TEST_CASE("INV-08 SIGKILL in a large commit and its checkpoint: all or nothing, and others go on") {
   constexpr long large = 5'000'000;  // a log of more than 1000 frames, so that it is checkpointed
   constexpr long step = 149;
   const long deaths = kill_everywhere("", {.bytes = large}, step, {});

@@ -1,8 +1,10 @@
 // Many processes open one store at the same moment.
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "child_process.hpp"
+#include "host/creation_lock.hpp"
 #include "other_boot_clock.hpp"
 #include "process_support.hpp"
 #include "temp_folder.hpp"
@@ -73,4 +75,19 @@ TEST_CASE("open: 8 processes open a store at once after a restart, and the epoch
     CHECK(count(records, RecordKind::epoch_raised) == epoch - 1);
     CHECK(integrity_check(database) == "ok");
   }
+}
+
+TEST_CASE("open: nobody opens a store while somebody else creates or migrates it") {
+  const TempFolder folder;
+  const std::string database = folder / "store.db";
+  {
+    const auto lock = must(wallock::host::CreationLock::acquire(database, *wallock::system_clock(),
+                                                                wallock::Instant::max()));
+    const auto refused =
+        Coordinator::open(database, {.operation_timeout = std::chrono::milliseconds(50)});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == wallock::Errc::busy);
+    CHECK_FALSE(std::filesystem::exists(database));
+  }
+  static_cast<void>(must(Coordinator::open(database)));
 }

@@ -23,6 +23,8 @@ struct Trace {
   std::string sqlite;  // the library that SQLite is in
   std::string self;    // the program
   std::vector<Opening> openings;
+  long guarded_writes = 0;    // of the database, under a lock that keeps commits out
+  long unguarded_writes = 0;  // under none
 };
 
 Trace trace(const std::string& database, const std::string& planted = {}) {
@@ -39,6 +41,7 @@ Trace trace(const std::string& database, const std::string& planted = {}) {
     words >> what;
     if (what == "sqlite") words >> found.sqlite;
     if (what == "self") words >> found.self;
+    if (what == "writes") words >> found.guarded_writes >> found.unguarded_writes;
     if (what != "open") continue;
     Opening opening;
     words >> opening.module >> opening.closes >> opening.path;
@@ -103,4 +106,16 @@ TEST_CASE("trace of openings: a planted stream, copy or open of the database is 
     if (!can_tell(seen)) return;
     CHECK(strangers(seen, folder / "store.db").size() == 1);
   }
+}
+
+TEST_CASE("checkpoint: every page goes into the database under a lock that keeps commits out") {
+  const TempFolder folder;
+  const Trace seen = trace(folder / "store.db");
+  CHECK(seen.guarded_writes > 1000);  // a checkpoint is among them
+  CHECK(seen.unguarded_writes == 0);
+}
+
+TEST_CASE("trace of writes: a planted checkpoint without the write lock is seen") {
+  const TempFolder folder;
+  CHECK(trace(folder / "store.db", "checkpoint").unguarded_writes > 0);
 }

@@ -3,16 +3,20 @@
 //   forks DATABASE COUNT
 //
 // The first children try every operation, all of them exit() and so destroy what is static. The
-// parent commits in between. Prints "ok", or what went wrong.
+// parent commits in between, and another of its threads all the time, so that children are born in
+// the middle of transactions. Prints "ok" and the number of that thread's commits, or what went
+// wrong.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "child_process.hpp"
@@ -132,7 +136,7 @@ void set_up(const std::string& database) {
   ::usleep(5000);
   probe = must(coordinator->begin_recovery("broken"), "begin_recovery");
   lease = must(coordinator->acquire("r", {.ttl = std::chrono::hours(1)}), "acquire");
-  guard = must(coordinator->guard("guarded", {.ttl = std::chrono::seconds(300)}), "guard");
+  guard = must(coordinator->guard("guarded", {.ttl = std::chrono::seconds(30)}), "guard");
 }
 
 void commit_in_parent(int round) {
@@ -144,18 +148,50 @@ void commit_in_parent(int round) {
   must(guard->commit(ActionFields{.id = action + "-guarded"}), "guarded commit in the parent");
 }
 
-void run(const std::string& database, int count) {
+// A thread that commits until it is told to end.
+class Busy {
+ public:
+  Busy() : thread_([this] { work(); }) {}
+  ~Busy() { end(); }
+  // How many commits it made; -1 if one failed.
+  int end() {
+    ended_ = true;
+    if (thread_.joinable()) thread_.join();
+    return failed_ ? -1 : commits_;
+  }
+
+ private:
+  void work() {
+    while (!ended_ && !failed_) {
+      const std::string action = "busy-" + std::to_string(commits_);
+      failed_ = !coordinator->execute("busy", ActionFields{.id = action, .payload = large_});
+      ++commits_;
+    }
+  }
+
+  const std::string large_ = std::string(100'000, 'x');
+  std::atomic<bool> ended_{false};
+  std::atomic<bool> failed_{false};
+  int commits_ = 0;
+  std::thread thread_;
+};
+
+int run(const std::string& database, int count) {
   set_up(database);
+  Busy busy;
   for (int i = 0; i < count; ++i) {
     if (!child_ends_well(i < children_that_call)) throw std::runtime_error("a child ended badly");
     if (i % commits_between == 0) commit_in_parent(i);
   }
+  const int commits = busy.end();
+  if (commits < 0) throw std::runtime_error("the other thread could not commit");
   // Everything that the children inherited is still the parent's.
   if (!guard->valid()) throw std::runtime_error("the guard was lost");
   if (must(coordinator->leases(), "leases").size() != 2) throw std::runtime_error("lost a lease");
   must(guard->release(), "guard release");
   must(coordinator->release(*lease), "release");
   must(coordinator->settle(*delivery, wallock::DeliveryOutcome::delivered()), "settle");
+  return commits;
 }
 
 }  // namespace
@@ -164,8 +200,8 @@ int main(int count, char** words) {
   wallock::test::die_with_parent();
   const std::vector<std::string> arguments(words, words + count);
   try {
-    run(arguments.at(1), std::stoi(arguments.at(2)));
-    std::cout << "ok" << std::endl;
+    const int commits = run(arguments.at(1), std::stoi(arguments.at(2)));
+    std::cout << "ok " << commits << std::endl;
     return 0;
   } catch (const std::exception& error) {
     std::cout << error.what() << std::endl;

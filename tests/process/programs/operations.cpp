@@ -1,10 +1,13 @@
-// Calls every public operation once, and prints who opened which file on the way.
+// Calls every public operation once, and prints who opened which file on the way, and how many
+// writes to the database there were under a lock and under none.
 //
 //   operations DATABASE [PLANTED]
 //
 // PLANTED is something that a library must not do with the file: "stream" reads it with ifstream,
-// "copy" copies it, "open" opens it as a file.
+// "copy" copies it, "open" opens it as a file, "checkpoint" checkpoints it as SQLite does by
+// itself.
 #include "process/open_trace.hpp"
+#include "process/write_trace.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -89,6 +92,11 @@ void plant(const std::string& what, const std::string& path) {
   if (what == "stream") std::ifstream(path).get();
   if (what == "copy") std::filesystem::copy_file(path, path + ".copy");
   if (what == "open") ::close(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (what == "checkpoint") {
+    auto coordinator = must(Coordinator::open(path));
+    must(coordinator.execute("r", ActionFields{.id = "to-be-checkpointed"}));
+    SQLite::Database(path, SQLite::OPEN_READWRITE).exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
 }
 
 void print(const std::string& path) {
@@ -106,7 +114,9 @@ void print(const std::string& path) {
     std::cout << "open " << openings[i].module.data() << ' ' << (closes ? "cloexec" : "leaks")
               << ' ' << openings[i].path.data() << '\n';
   }
-  std::cout << (count < openings.size() ? "all" : "too many") << std::endl;
+  std::cout << "writes " << wallock::test::guarded_writes << ' ' << wallock::test::unguarded_writes
+            << '\n'
+            << (count < openings.size() ? "all" : "too many") << std::endl;
 }
 
 }  // namespace
@@ -115,6 +125,8 @@ int main(int count, char** words) {
   wallock::test::die_with_parent();
   const std::vector<std::string> arguments(words, words + count);
   try {
+    arguments.at(1).copy(wallock::test::watched_database.data(),
+                         wallock::test::watched_database.size() - 1);
     everything(arguments.at(1));
     if (arguments.size() > 2) plant(arguments[2], arguments[1]);
     print(arguments.at(1));

@@ -202,6 +202,10 @@ class Worker {
                       .action = next_action()};
       remember(held);
       think();
+      if (arguments_.fenced && random(12) == 0) {
+        uncommitted_ = held;
+        return;
+      }
       if (!arguments_.fenced) {
         write_without_fence(held);
         return release(*lease);
@@ -232,9 +236,15 @@ class Worker {
     }));
   }
 
-  // As a worker does that was away for a while: an old token and an old reading, for an action of
-  // then or a new one.
+  // As a worker does that was away for a while: an old token and an old reading. That of a commit
+  // which it never made, while the next holder may be at work; or of one that it made, for the same
+  // action or a new one.
   void commit_late() {
+    if (uncommitted_) {
+      static_cast<void>(commit(*uncommitted_, AfterCommit::nothing));
+      uncommitted_.reset();
+      return;
+    }
     if (remembered_.empty()) return;
     Held held = remembered_[random(static_cast<unsigned>(remembered_.size()))];
     if (random(2) == 0) held.action = next_action();
@@ -266,6 +276,7 @@ class Worker {
   wallock::Coordinator coordinator_;
   SQLite::Database database_;  // the application's own, outside of commits
   std::vector<Held> remembered_;
+  std::optional<Held> uncommitted_;
   unsigned actions_ = 0;
 };
 
