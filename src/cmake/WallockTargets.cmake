@@ -4,9 +4,10 @@
 add_library(wallock_warnings INTERFACE)
 target_compile_options(wallock_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-  # GCC 12 takes members of an empty std::optional for uninitialized once -O2 has inlined its
-  # comparison (GCC bug 80635); Clang and the sanitizers watch over the real thing.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  # GCC 12 is wrong about three things once it has inlined the standard library: members of an empty
+  # std::optional (GCC bug 80635) and the ends of short strings (105329, 105651). Clang and the
+  # sanitizers watch over the real ones.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-restrict>
   $<$<BOOL:${WALLOCK_WERROR}>:-Werror>)
 
 # wallock_own_target(<target>): applies the warnings, and forbids compiler extensions.
