@@ -14,7 +14,8 @@ namespace wallock::test {
 
 // The path of a program in tests/process/programs.
 [[nodiscard]] inline std::string program(std::string_view name) {
-  return std::string(WALLOCK_TEST_PROGRAM_DIR) + "/" + std::string(name);
+  std::string path = WALLOCK_TEST_PROGRAM_DIR "/";
+  return path.append(name);
 }
 
 template <class T>

@@ -35,6 +35,7 @@ constexpr int commits_between = 10;
 
 // Static, so that exit() in a child destroys them.
 std::optional<Coordinator> coordinator;
+std::optional<Coordinator> busy_coordinator;  // without a guard that would keep it from its end
 std::optional<wallock::LeaseGuard> guard;
 std::optional<wallock::Lease> lease;
 std::optional<wallock::Delivery> delivery;
@@ -129,6 +130,7 @@ void set_up(const std::string& database) {
       Coordinator::open(
           database, {.breaker = {.trip_after = 1, .first_interval = std::chrono::milliseconds(1)}}),
       "open");
+  busy_coordinator = must(Coordinator::open(database), "open once more");
   must(coordinator->execute("out", ActionFields{.id = "out", .destination = "d"}), "out");
   delivery = must(coordinator->claim({.destination = "d"}), "claim").at(0);
   const auto broken = must(coordinator->acquire("broken"), "broken");
@@ -164,7 +166,7 @@ class Busy {
   void work() {
     while (!ended_ && !failed_) {
       const std::string action = "busy-" + std::to_string(commits_);
-      failed_ = !coordinator->execute("busy", ActionFields{.id = action, .payload = large_});
+      failed_ = !busy_coordinator->execute("busy", ActionFields{.id = action, .payload = large_});
       ++commits_;
     }
   }
