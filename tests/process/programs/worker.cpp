@@ -28,6 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using wallock::AfterCommit;
+using wallock::Duration;
 using wallock::Lease;
 using wallock::test::Attempt;
 
@@ -191,7 +192,13 @@ class Worker {
     database_.exec("COMMIT");
   }
 
-  void think() { std::this_thread::sleep_for(std::chrono::microseconds(random(4000))); }
+  // Now and then for too long: until the next holder has read and thinks in its turn.
+  void think(const Lease& lease) {
+    const Duration thought = std::chrono::microseconds(random(4000));
+    const bool too_long = random(24) == 0;
+    std::this_thread::sleep_for(
+        too_long ? lease.expires_at() - wallock::system_clock()->now() + thought : thought);
+  }
 
   // Acquires, then reads, thinks and commits once or several times, then lets go, or forgets to.
   void hold() {
@@ -201,11 +208,7 @@ class Worker {
                       .value = wallock::test::read_counter(database_, lease->resource().str()),
                       .action = next_action()};
       remember(held);
-      think();
-      if (arguments_.fenced && random(12) == 0) {
-        uncommitted_ = held;
-        return;
-      }
+      think(*lease);
       if (!arguments_.fenced) {
         write_without_fence(held);
         return release(*lease);
@@ -236,15 +239,9 @@ class Worker {
     }));
   }
 
-  // As a worker does that was away for a while: an old token and an old reading. That of a commit
-  // which it never made, while the next holder may be at work; or of one that it made, for the same
-  // action or a new one.
+  // As a worker does that was away for a while: an old token and an old reading, for an action of
+  // then or a new one.
   void commit_late() {
-    if (uncommitted_) {
-      static_cast<void>(commit(*uncommitted_, AfterCommit::nothing));
-      uncommitted_.reset();
-      return;
-    }
     if (remembered_.empty()) return;
     Held held = remembered_[random(static_cast<unsigned>(remembered_.size()))];
     if (random(2) == 0) held.action = next_action();
@@ -276,7 +273,6 @@ class Worker {
   wallock::Coordinator coordinator_;
   SQLite::Database database_;  // the application's own, outside of commits
   std::vector<Held> remembered_;
-  std::optional<Held> uncommitted_;
   unsigned actions_ = 0;
 };
 
