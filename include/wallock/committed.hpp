@@ -25,8 +25,8 @@ class Committed {
   // True if every action was recorded by an earlier commit: the results are that commit's and the
   // work was not run again.
   [[nodiscard]] bool replayed() const noexcept { return replayed_; }
-  // For AfterCommit::keep: the lease under its next token. Empty after a replay: the token of the
-  // first answer may be spent by now.
+  // For AfterCommit::keep: the lease under its next token. After a replay only if that lease is
+  // still the current one of the same holder and instance; the token may be spent by now.
   [[nodiscard]] const std::optional<Lease>& lease() const noexcept { return lease_; }
 
   friend bool operator==(const Committed&, const Committed&) = default;

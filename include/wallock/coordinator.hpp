@@ -63,8 +63,10 @@ class CoordinatorCore;
 // forked child (forked_handle); its destructor does nothing there.
 class WALLOCK_EXPORT Coordinator {
  public:
-  // Opens the store at `path`, creating file and schema if there are none. The folder must exist.
-  // A file that is another application's SQLite database gets wallock's tables beside its own.
+  // Opens the store at `path`, creating file and schema if there are none. The folder must exist; a
+  // file that is there must be a regular one without a second (hard) link: invalid_option
+  // otherwise. A file that is another application's SQLite database gets wallock's tables beside
+  // its own.
   //
   // In a child of fork(2) whose parent had the store open: forked_handle, because SQLite must not
   // open a file again that it inherited open. Open it after the fork, or use exec.

@@ -144,7 +144,7 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"cancelled", "the caller asked to stop waiting", "nothing is left behind"};
     case Errc::breaker_illegal:
       return {"breaker_illegal", "the breaker row is missing or not legal; it reads as open",
-              "inspect the store, then reset the breaker by explicit recovery"};
+              "inspect the store; force_open makes a legal row, then recover explicitly"};
     case Errc::unknown_token:
       return {"unknown_token", "the token was never issued for this resource",
               "find out where the token came from"};

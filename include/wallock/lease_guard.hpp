@@ -93,7 +93,8 @@ class WALLOCK_EXPORT LeaseGuard {
   [[nodiscard]] bool valid() const;
 
   // As Coordinator::commit, with AfterCommit::keep as the default, so that the guard can commit
-  // again; the guard takes the new lease over. A refused commit (stale_token) also fires lost().
+  // again; the guard takes the new lease over. With AfterCommit::nothing it goes on holding the
+  // resource, but can commit no more. A refused commit (stale_token) also fires lost().
   [[nodiscard]] Result<Committed> commit(const Batch& actions, const Work& work = {},
                                          CommitOptions options = {.after = AfterCommit::keep});
 

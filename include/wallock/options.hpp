@@ -51,7 +51,8 @@ inline constexpr std::size_t max_metadata_bytes = 4096;
 // How a store is opened. The policies are this Coordinator's own; give all processes the same.
 struct Options {
   Durability durability = Durability::commits;
-  // Who acquires when AcquireOptions names nobody. Default: a name made of this opening's random
+  // Who acquires when AcquireOptions names nobody. With a name here all threads are one holder, and
+  // none of them waits for another. Default: a name made of this opening's random
   // identity and the calling thread, so that two threads are two holders.
   std::optional<Given<HolderId>> holder = {};
   // How long one operation may wait for the store's write lock: 1 ms to 1 h.
@@ -78,8 +79,9 @@ struct AcquireOptions {
   std::optional<Given<HolderId>> holder = {};
   // At most 4096 bytes for people to see in leases().
   std::string metadata = {};
-  // Makes the request repeatable: the same id, resource and holder answer with the same lease as
-  // long as it lives.
+  // Makes the request repeatable: the same id, resource, holder and Coordinator answer with the
+  // same lease as long as it lives. Name the holder too, unless the same thread repeats. An id is
+  // used once in a store: not for another acquire, and not for an action of a commit.
   std::optional<Given<ActionId>> action_id = {};
 };
 

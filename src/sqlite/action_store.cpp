@@ -52,7 +52,9 @@ Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
     Query query(db, salt_, recorded.position);
     const auto row = query.step();
     if (!row) return fail(row.error());
-    if (!*row || query.bytes(0).size() != ledger::Salt::size) return false;
+    // Without its content the record cannot be compared: to call that a conflict would invite the
+    // caller to do the same under another id.
+    if (!*row || query.bytes(0).size() != ledger::Salt::size) return fail(Errc::ledger_damaged);
     std::ranges::copy(query.bytes(0), salt.bytes.begin());
   }
   const Digest digest = content_digest(hasher, buffer_, salt, action);

@@ -1,6 +1,7 @@
 #include "sqlite/open_repository.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <new>
 
@@ -41,6 +42,14 @@ Result<std::unique_ptr<LeaseRepository>> open_at(const std::string& path, const 
                                       clock);
 }
 
+// True if nothing is there yet, or a regular file of one name. Under two names SQLite would keep
+// two logs for one file, and two workers would be granted one resource.
+bool is_plain_file(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return true;
+  return S_ISREG(info.st_mode) && info.st_nlink == 1;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
@@ -55,6 +64,7 @@ Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
     if (auto ok = host::check_local(path); !ok) return fail(ok.error());
     const auto real_path = host::resolve(path);
     if (!real_path) return fail(real_path.error());
+    if (!is_plain_file(*real_path)) return fail(invalid(Errc::invalid_option, "path"));
     if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
     const host::OpenPath opening(*real_path);  // until the repository says so itself
     return open_at(*real_path, options, clock);

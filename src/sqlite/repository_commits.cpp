@@ -1,4 +1,5 @@
 // The repository's commits: the application's work and its records in one transaction.
+#include <algorithm>
 #include <utility>
 
 #include "sqlite/replay.hpp"
@@ -44,6 +45,30 @@ std::optional<Lease> next_lease(const Lease& lease, const rules::CommitDecision&
   return next ? std::optional(*std::move(next)) : std::nullopt;
 }
 
+// The answer of a commit that was recorded before. With keep it has the lease that was granted
+// then, as long as that is the current one.
+Result<Committed> answer_replay(WriteTransaction& transaction, const Lease& lease,
+                                std::vector<ActionResult> results, const CommitOptions& options,
+                                Instant requested_at) {
+  if (options.after != AfterCommit::keep) return Committed(std::move(results), true);
+  const auto stored = transaction.load(lease.resource());
+  if (!stored) return fail(stored.error());
+  const rules::ResourceState& state = stored->state;
+  const auto last = std::ranges::max(results, {}, &ActionResult::position).position();
+  if (!rules::is_still_kept(state, last, lease.holder(), lease.instance(), transaction.moment())) {
+    return Committed(std::move(results), true);
+  }
+  auto kept = Lease::create({.resource = lease.resource(),
+                             .token = state.issued,
+                             .holder = lease.holder(),
+                             .instance = lease.instance(),
+                             .requested_at = std::min(requested_at, state.tenure->granted_at),
+                             .granted_at = state.tenure->granted_at,
+                             .expires_at = state.tenure->expires_at});
+  if (!kept) return fail(kept.error());
+  return Committed(std::move(results), true, *std::move(kept));
+}
+
 // Grants the resource inside the transaction of an execute, so that its commit can follow.
 Result<FencingToken> grant_here(WriteTransaction& transaction, const ExecuteCommand& command) {
   const auto stored = transaction.load(command.resource);
@@ -72,7 +97,9 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
       Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Committed> {
         auto replay = find_replay(transaction, lease.resource(), actions);
         if (!replay) return fail(replay.error());
-        if (*replay) return Committed(**std::move(replay), true);
+        if (*replay) {
+          return answer_replay(transaction, lease, **std::move(replay), options, requested_at);
+        }
         const auto stored = transaction.load(lease.resource());
         if (!stored) return fail(stored.error());
         const auto decision = rules::decide_commit(stored->state,

@@ -95,8 +95,11 @@ class StoreModel {
   }
 
   std::string commit(const ModelLease& lease, const Batch& batch, After after) {
-    if (auto said = replay(lease.resource, batch); !said.empty()) return said;
     Resource& resource = resources_[lease.resource];
+    if (auto said = replay(lease.resource, batch); !said.empty()) {
+      const bool kept = after == After::keep && said.starts_with("replayed");
+      return said + (kept ? still_kept(resource, lease, batch) : "");
+    }
     if (!closed(resource)) return "breaker_open";
     if (!may_write(resource, lease.token)) return "stale_token";
     resource.spent = true;
@@ -335,6 +338,21 @@ class StoreModel {
     }
     if (found == 0) return "";
     return found == batch.size() ? words : "batch_partly_recorded";
+  }
+
+  // The lease that a repeated commit kept the first time, if the holder still has it unspent: its
+  // grant stands right behind the last action.
+  std::string still_kept(const Resource& resource, const ModelLease& lease,
+                         const Batch& batch) const {
+    std::uint64_t last = 0;
+    for (const Action& action : batch)
+      last = std::max(last, events_.at(action.id).position);
+    const bool mine = resource.holder == lease.holder && resource.instance == lease.instance;
+    if (!mine || !lives(resource) || resource.spent || resource.latest != token_at(last + 1)) {
+      return "";
+    }
+    return " " + lease_words({lease.resource, resource.latest, lease.holder, lease.instance,
+                              resource.granted_at, resource.expires_at});
   }
 
   static std::string result_words(const Event& event) {

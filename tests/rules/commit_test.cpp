@@ -22,6 +22,16 @@ CommitCommand command(AfterCommit after = AfterCommit::nothing) {
 constexpr AfterCommit every_after[] = {AfterCommit::nothing, AfterCommit::keep,
                                        AfterCommit::release};
 
+TEST_CASE("INV-01 a lease of another holder, instance or store does not commit under its number") {
+  auto foreign = command();
+  foreign.holder = holder("mallory");
+  CHECK(refusal(decide_commit(held(), foreign, at())) == Errc::unknown_token);
+  foreign = command();
+  foreign.instance = InstanceId{0xbad};
+  CHECK(refusal(decide_commit(held(), foreign, at())) == Errc::unknown_token);
+  CHECK(decide_commit(held(), command(), at()));  // the twin
+}
+
 }  // namespace
 
 TEST_CASE("a commit spends its token and leaves the lease as it was") {

@@ -56,11 +56,12 @@ class LeaseModel {
     const bool allowed = history.closed && grant && grant->token == token && !grant->probe &&
                          !grant->spent && !grant->ended && token.epoch() == now.epoch;
     const HolderId who = grant ? grant->holder : holder();
+    const InstanceId instance = grant ? grant->instance : first_instance;
     const auto decision = rules::decide_commit(state_[which],
                                                {.resource = name(which),
                                                 .token = token,
                                                 .holder = who,
-                                                .instance = first_instance,
+                                                .instance = instance,
                                                 .after = after,
                                                 .ttl = 20s,
                                                 .actions = actions},
@@ -72,7 +73,7 @@ class LeaseModel {
     grant->spent = true;
     grant->ended = after != AfterCommit::nothing;
     if (decision->next_token) {
-      record_grant(which, {*decision->next_token, who, first_instance, decision->expires_at},
+      record_grant(which, {*decision->next_token, who, instance, decision->expires_at},
                    now.position + actions);
     }
     now.position += actions;

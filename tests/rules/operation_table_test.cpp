@@ -72,8 +72,10 @@ std::string renew(const Scene& scene) {
 
 std::string commit(const Scene& scene) {
   return told(
-      rules::decide_commit(scene.state, {.resource = resource(), .token = scene.mine, .holder = me},
-                           scene.now),
+      rules::decide_commit(
+          scene.state,
+          {.resource = resource(), .token = scene.mine, .holder = me, .instance = first_instance},
+          scene.now),
       "allows");
 }
 
@@ -95,6 +97,7 @@ std::string execute(const Scene& scene) {
                                    {.resource = resource(),
                                     .token = granted->token,
                                     .holder = me,
+                                    .instance = first_instance,
                                     .after = AfterCommit::release},
                                    next),
               "runs");

@@ -78,6 +78,12 @@ inline Result<CommitDecision> commit_and_keep(const ResourceState& state,
   if (command.token <= highest) {
     return fail(token_error(Errc::stale_token, command.resource, command.token, highest));
   }
+  // The number is the resource's latest token, but was it granted to this holder? A lease of
+  // another store, or one that was made up, must not write under it.
+  if (state.tenure &&
+      (state.tenure->instance != command.instance || state.tenure->holder != command.holder)) {
+    return fail(token_error(Errc::unknown_token, command.resource, command.token, highest));
+  }
   switch (command.after) {
     case AfterCommit::keep:
       return detail::commit_and_keep(state, command, at);
@@ -87,6 +93,17 @@ inline Result<CommitDecision> commit_and_keep(const ResourceState& state,
       break;
   }
   return CommitDecision{.change = Change{spent(state, command.token)}};
+}
+
+// For a commit with keep that is answered as a replay: true if the lease it kept is still the one
+// it granted, by the record right behind its last action, to this holder and instance, and alive.
+// So a holder that never saw its first answer goes on under the token it was given.
+[[nodiscard]] inline bool is_still_kept(const ResourceState& state, std::uint64_t last_action,
+                                        const HolderId& holder, InstanceId instance,
+                                        const Moment& at) {
+  return is_live(state, at) && state.issued > fence(state, at) &&
+         state.issued.position() == last_action + 1 && state.tenure->holder == holder &&
+         state.tenure->instance == instance;
 }
 
 }  // namespace wallock::rules
