@@ -102,6 +102,11 @@ class Worker {
 
   static void take_error(const wallock::Error& error, Attempt& attempt) {
     attempt.error = std::string(to_string(error.code()));
+    // What a dead worker left unanswered is repeated under its token, but not by its instance.
+    if (error.code() == wallock::Errc::unknown_token) {
+      attempt.answer = Attempt::Answer::refused;
+      return;
+    }
     switch (error.error_class()) {
       case wallock::ErrorClass::business:
         attempt.answer = Attempt::Answer::refused;
