@@ -92,16 +92,27 @@ std::vector<std::string> Crowd::unanswered_commit(const std::string& name) const
   if (attempts.empty()) return {};
   const Attempt& last = attempts.back();
   if (last.answer != Attempt::Answer::none || last.kind != Attempt::Kind::commit) return {};
-  return {last.resource, last.action, std::to_string(last.token), std::to_string(last.value)};
+  return {name,
+          last.resource,
+          last.action,
+          std::to_string(last.token),
+          std::to_string(last.instance),
+          std::to_string(last.value)};
 }
 
-bool Crowd::end() {
-  bool well = true;
-  for (Worker& worker : workers_)
+std::vector<std::string> Crowd::end() {
+  std::vector<std::string> bad;
+  for (Worker& worker : workers_) {
+    // One that has only just started would die of the signal.
+    static_cast<void>(worker.process.read_line());
     worker.process.terminate();
-  for (Worker& worker : workers_)
-    well = worker.process.wait() == 0 && well;
-  return well;
+  }
+  for (Worker& worker : workers_) {
+    const auto status = worker.process.wait();
+    if (status == 0) continue;
+    bad.push_back(worker.name + ": " + (status ? std::to_string(*status) : "still runs"));
+  }
+  return bad;
 }
 
 History Crowd::history() {

@@ -24,8 +24,9 @@ class Crowd {
   // Rests a little, then kills a worker (another one takes its place) or pauses it for longer than
   // its lease lasts. `kills` false only pauses.
   void strike(bool kills);
-  // Tells all workers to end and waits for them; false if one does not, or ended badly.
-  [[nodiscard]] bool end();
+  // Tells all workers to end and waits for them. Those that did not end, or not well, by name and
+  // exit code.
+  [[nodiscard]] std::vector<std::string> end();
 
   // All that happened, from the logs, the ledger and the application's tables.
   [[nodiscard]] History history();

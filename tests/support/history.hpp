@@ -25,11 +25,12 @@ struct Attempt {
   std::string worker = {};
   Kind kind = Kind::acquire;
   std::string resource = {};
-  std::string action = {};    // of a commit or execute
-  std::uint64_t token = 0;    // shown with a commit or release
-  std::int64_t value = 0;     // the counter that a commit goes on from
-  std::int64_t begun = 0;     // boot clock, before the call
-  std::int64_t answered = 0;  // boot clock, after the call
+  std::string action = {};     // of a commit or execute
+  std::uint64_t token = 0;     // shown with a commit or release
+  std::uint64_t instance = 0;  // of the lease shown
+  std::int64_t value = 0;      // the counter that a commit goes on from
+  std::int64_t begun = 0;      // boot clock, before the call
+  std::int64_t answered = 0;   // boot clock, after the call
   Answer answer = Answer::none;
   std::uint64_t granted = 0;   // the token that was granted, by an acquire or a commit that keeps
   std::uint64_t position = 0;  // of the action's record

@@ -1,9 +1,10 @@
 // A worker of the crowd: takes leases, reads a counter, thinks, and commits the counter plus one,
 // until it is told to end, killed, or paused. Logs every call before and after it.
 //
-//   worker DATABASE LOG NAME SEED fenced|unfenced [RESOURCE ACTION TOKEN VALUE]
+//   worker DATABASE LOG NAME SEED fenced|unfenced [HOLDER RESOURCE ACTION TOKEN INSTANCE VALUE]
 //
-// The last four are a commit of a predecessor that was never answered: it is repeated first.
+// The last six are a commit of a predecessor that was never answered: it is repeated first, under
+// the lease that the predecessor had.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -173,6 +174,7 @@ class Worker {
                     .resource = held.lease.resource().str(),
                     .action = held.action,
                     .token = held.lease.token().value(),
+                    .instance = static_cast<std::uint64_t>(held.lease.instance()),
                     .value = held.value};
     const wallock::test::Increment increment{.action = held.action,
                                              .resource = attempt.resource,
@@ -288,10 +290,12 @@ Arguments read_arguments(const std::vector<std::string>& words) {
                       .seed = static_cast<unsigned>(std::stoul(words.at(4))),
                       .fenced = words.at(5) == "fenced"};
   if (words.size() > 6) {
-    arguments.unanswered = Attempt{.resource = words.at(6),
-                                   .action = words.at(7),
-                                   .token = std::stoull(words.at(8)),
-                                   .value = std::stoll(words.at(9))};
+    arguments.unanswered = Attempt{.worker = words.at(6),
+                                   .resource = words.at(7),
+                                   .action = words.at(8),
+                                   .token = std::stoull(words.at(9)),
+                                   .instance = std::stoull(words.at(10)),
+                                   .value = std::stoll(words.at(11))};
   }
   return arguments;
 }
@@ -301,6 +305,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
 int main(int count, char** words) {
   wallock::test::die_with_parent();
   std::signal(SIGTERM, on_terminate);
+  std::puts("ready");  // to be told to end
+  std::fflush(stdout);
   try {
     Worker(read_arguments({words, words + count})).run();
     return 0;
