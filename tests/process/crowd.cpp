@@ -92,7 +92,7 @@ std::vector<std::string> Crowd::unanswered_commit(const std::string& name) const
   if (attempts.empty()) return {};
   const Attempt& last = attempts.back();
   if (last.answer != Attempt::Answer::none || last.kind != Attempt::Kind::commit) return {};
-  return {name,
+  return {last.holder,
           last.resource,
           last.action,
           std::to_string(last.token),

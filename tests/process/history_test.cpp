@@ -245,6 +245,7 @@ TEST_CASE("history log: what is written is read again, but for a last line that 
                       .resource = "r",
                       .action = "a",
                       .token = 7,
+                      .holder = "v",
                       .instance = 18446744073709551615u,
                       .value = -3,
                       .begun = 11};

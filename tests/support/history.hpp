@@ -27,7 +27,8 @@ struct Attempt {
   std::string resource = {};
   std::string action = {};     // of a commit or execute
   std::uint64_t token = 0;     // shown with a commit or release
-  std::uint64_t instance = 0;  // of the lease shown
+  std::string holder = {};     // of the lease shown with a commit
+  std::uint64_t instance = 0;  // likewise
   std::int64_t value = 0;      // the counter that a commit goes on from
   std::int64_t begun = 0;      // boot clock, before the call
   std::int64_t answered = 0;   // boot clock, after the call

@@ -25,10 +25,10 @@ void take(Attempt attempt, std::vector<Attempt>& attempts) {
 std::string log_line(const Attempt& attempt) {
   std::ostringstream line;
   line << static_cast<int>(attempt.kind) << ' ' << or_dash(attempt.resource) << ' '
-       << or_dash(attempt.action) << ' ' << attempt.token << ' ' << attempt.instance << ' '
-       << attempt.value << ' ' << attempt.begun << ' ' << attempt.answered << ' '
-       << static_cast<int>(attempt.answer) << ' ' << attempt.granted << ' ' << attempt.position
-       << ' ' << or_dash(attempt.error) << '\n';
+       << or_dash(attempt.action) << ' ' << attempt.token << ' ' << or_dash(attempt.holder) << ' '
+       << attempt.instance << ' ' << attempt.value << ' ' << attempt.begun << ' '
+       << attempt.answered << ' ' << static_cast<int>(attempt.answer) << ' ' << attempt.granted
+       << ' ' << attempt.position << ' ' << or_dash(attempt.error) << '\n';
   return line.str();
 }
 
@@ -41,12 +41,13 @@ void read_log(const std::string& worker, std::string_view text, std::vector<Atte
     Attempt attempt{.worker = worker};
     int kind = 0;
     int answer = 0;
-    line >> kind >> attempt.resource >> attempt.action >> attempt.token >> attempt.instance >>
-        attempt.value >> attempt.begun >> attempt.answered >> answer >> attempt.granted >>
-        attempt.position >> attempt.error;
+    line >> kind >> attempt.resource >> attempt.action >> attempt.token >> attempt.holder >>
+        attempt.instance >> attempt.value >> attempt.begun >> attempt.answered >> answer >>
+        attempt.granted >> attempt.position >> attempt.error;
     attempt.kind = static_cast<Attempt::Kind>(kind);
     attempt.answer = static_cast<Attempt::Answer>(answer);
     attempt.action = from_dash(std::move(attempt.action));
+    attempt.holder = from_dash(std::move(attempt.holder));
     attempt.error = from_dash(std::move(attempt.error));
     take(std::move(attempt), attempts);
   }

@@ -103,11 +103,6 @@ class Worker {
 
   static void take_error(const wallock::Error& error, Attempt& attempt) {
     attempt.error = std::string(to_string(error.code()));
-    // What a dead worker left unanswered is repeated under its token, but not by its instance.
-    if (error.code() == wallock::Errc::unknown_token) {
-      attempt.answer = Attempt::Answer::refused;
-      return;
-    }
     switch (error.error_class()) {
       case wallock::ErrorClass::business:
         attempt.answer = Attempt::Answer::refused;
@@ -174,6 +169,7 @@ class Worker {
                     .resource = held.lease.resource().str(),
                     .action = held.action,
                     .token = held.lease.token().value(),
+                    .holder = held.lease.holder().str(),
                     .instance = static_cast<std::uint64_t>(held.lease.instance()),
                     .value = held.value};
     const wallock::test::Increment increment{.action = held.action,
@@ -264,8 +260,8 @@ class Worker {
     const auto lease =
         Lease::create({.resource = wallock::ResourceName::parse(unanswered.resource).value(),
                        .token = wallock::FencingToken::from_value(unanswered.token).value(),
-                       .holder = wallock::HolderId::parse(arguments_.name).value(),
-                       .instance = wallock::InstanceId{1},
+                       .holder = wallock::HolderId::parse(unanswered.holder).value(),
+                       .instance = wallock::InstanceId{unanswered.instance},
                        .requested_at = wallock::Instant(milliseconds(1)),
                        .granted_at = wallock::Instant(milliseconds(1)),
                        .expires_at = wallock::Instant(milliseconds(2))});
@@ -290,10 +286,10 @@ Arguments read_arguments(const std::vector<std::string>& words) {
                       .seed = static_cast<unsigned>(std::stoul(words.at(4))),
                       .fenced = words.at(5) == "fenced"};
   if (words.size() > 6) {
-    arguments.unanswered = Attempt{.worker = words.at(6),
-                                   .resource = words.at(7),
+    arguments.unanswered = Attempt{.resource = words.at(7),
                                    .action = words.at(8),
                                    .token = std::stoull(words.at(9)),
+                                   .holder = words.at(6),
                                    .instance = std::stoull(words.at(10)),
                                    .value = std::stoll(words.at(11))};
   }
