@@ -21,7 +21,11 @@ struct Health {
   std::uint64_t ledger_size = 0;
   std::uint64_t wal_frames = 0;   // in the log after the last commit of this process
   std::uint64_t checkpoints = 0;  // run by this Coordinator
-  std::uint64_t deliveries = 0;   // in the outbox
+  // Of this Coordinator: committed transactions, and the operations that shared them.
+  std::uint64_t transactions = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t waiting_operations = 0;  // of other threads, for the next transaction
+  std::uint64_t deliveries = 0;          // in the outbox
   std::uint64_t dead_letters = 0;
   std::uint32_t schema_version = 0;
 };

@@ -67,6 +67,12 @@ void LedgerStore::rolled_back() noexcept {
   touched_ = false;
 }
 
+void LedgerStore::go_back(const Mark& mark) noexcept {
+  frontier_ = mark.frontier;
+  has_peak_ = mark.has_peak;
+  ++generation_;
+}
+
 // Reads the peaks that the next append hashes over and that are not at hand.
 Status LedgerStore::complete_edge(sqlite3* db) {
   const std::size_t levels = ledger::completed_levels(position());

@@ -33,6 +33,14 @@ class LedgerStore {
   void forget() noexcept { known_ = false; }
   // The transaction is about to write: if it is rolled back, nothing remembered can be relied on.
   void touch() noexcept { touched_ = true; }
+  // For transactions of several operations: where the tree stands, to go back there.
+  struct Mark {
+    ledger::Frontier frontier;
+    std::array<bool, ledger::max_tree_levels> has_peak;
+  };
+  [[nodiscard]] Mark mark() const noexcept { return {frontier_, has_peak_}; }
+  // What was written since the mark was undone.
+  void go_back(const Mark& mark) noexcept;
   // Differs whenever somebody else may have written, or a write was undone, since it was last
   // asked: what was read or written under the same number still stands in the file.
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }

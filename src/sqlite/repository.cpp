@@ -24,7 +24,7 @@ Repository::Repository(std::string path, std::unique_ptr<Session> session,
                       ? Durability::every_answer
                       : options.durability),
       clock_(std::move(clock)),
-      writer_(std::move(path), std::move(session), durability_, clock_),
+      writer_(std::move(path), std::move(session), durability_, clock_, nullptr),
       reader_(std::move(reader)),
       random_(std::random_device{}()) {}
 
@@ -55,6 +55,9 @@ Result<Health> Repository::health() {
   health->has_boot_id = clock_->boot_id().has_value();
   health->wal_frames = writer_.wal_frames();
   health->checkpoints = writer_.checkpoints();
+  health->transactions = writer_.transactions();
+  health->operations = writer_.operations();
+  health->waiting_operations = writer_.waiting();
   return health;
 }
 

@@ -94,7 +94,8 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
                                      Instant deadline) {
   const Instant requested_at = clock_->now();
   return writer_.run(
-      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Committed> {
+      {.flush = Flush::durable, .has_work = static_cast<bool>(work)}, deadline,
+      [&](WriteTransaction& transaction) -> Result<Committed> {
         auto replay = find_replay(transaction, lease.resource(), actions);
         if (!replay) return fail(replay.error());
         if (*replay) {
@@ -130,7 +131,8 @@ Result<Committed> Repository::execute(const ExecuteCommand& command,
                                       std::span<const ActionRequest> actions, const Work& work,
                                       Instant deadline) {
   return writer_.run(
-      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Committed> {
+      {.flush = Flush::durable, .has_work = static_cast<bool>(work)}, deadline,
+      [&](WriteTransaction& transaction) -> Result<Committed> {
         auto replay = find_replay(transaction, command.resource, actions);
         if (!replay) return fail(replay.error());
         if (*replay) return Committed(**std::move(replay), true);

@@ -21,56 +21,61 @@ Result<std::optional<rules::PriorRequest>> find_prior(WriteTransaction& transact
 Result<Lease> Repository::acquire(const rules::AcquireCommand& command, const std::string& metadata,
                                   Instant deadline) {
   const Instant requested_at = clock_->now();
-  return writer_.run(Flush::rides, deadline, [&](WriteTransaction& transaction) -> Result<Lease> {
-    const auto prior = find_prior(transaction, command.request);
-    if (!prior) return fail(prior.error());
-    const auto stored = transaction.load(command.resource);
-    if (!stored) return fail(stored.error());
-    const auto grant = rules::decide_acquire(stored->state, command, *prior, transaction.moment());
-    if (!grant) return fail(grant.error());
-    if (!grant->adopted) {
-      if (auto ok = transaction.apply(command.resource, *stored, grant->change, &metadata); !ok) {
-        return fail(ok.error());
-      }
-    }
-    return Lease::create({.resource = command.resource,
-                          .token = grant->token,
-                          .holder = command.holder,
-                          .instance = command.instance,
-                          .requested_at = std::min(requested_at, grant->granted_at),
-                          .granted_at = grant->granted_at,
-                          .expires_at = grant->expires_at});
-  });
+  return writer_.run(
+      {.flush = Flush::rides}, deadline, [&](WriteTransaction& transaction) -> Result<Lease> {
+        const auto prior = find_prior(transaction, command.request);
+        if (!prior) return fail(prior.error());
+        const auto stored = transaction.load(command.resource);
+        if (!stored) return fail(stored.error());
+        const auto grant =
+            rules::decide_acquire(stored->state, command, *prior, transaction.moment());
+        if (!grant) return fail(grant.error());
+        if (!grant->adopted) {
+          if (auto ok = transaction.apply(command.resource, *stored, grant->change, &metadata);
+              !ok) {
+            return fail(ok.error());
+          }
+        }
+        return Lease::create({.resource = command.resource,
+                              .token = grant->token,
+                              .holder = command.holder,
+                              .instance = command.instance,
+                              .requested_at = std::min(requested_at, grant->granted_at),
+                              .granted_at = grant->granted_at,
+                              .expires_at = grant->expires_at});
+      });
 }
 
 Result<Lease> Repository::renew(const Lease& lease, Duration ttl, Instant deadline) {
   const Instant requested_at = clock_->now();
-  return writer_.run(Flush::rides, deadline, [&](WriteTransaction& transaction) -> Result<Lease> {
-    const auto stored = transaction.load(lease.resource());
-    if (!stored) return fail(stored.error());
-    const auto renewal = rules::decide_renew(stored->state,
-                                             {.resource = lease.resource(),
-                                              .token = lease.token(),
-                                              .instance = lease.instance(),
-                                              .ttl = ttl},
-                                             transaction.moment());
-    if (!renewal) return fail(renewal.error());
-    if (auto ok = transaction.apply(lease.resource(), *stored, renewal->change); !ok) {
-      return fail(ok.error());
-    }
-    return Lease::create({.resource = lease.resource(),
-                          .token = lease.token(),
-                          .holder = lease.holder(),
-                          .instance = lease.instance(),
-                          .requested_at = requested_at,
-                          .granted_at = transaction.now(),
-                          .expires_at = renewal->expires_at});
-  });
+  return writer_.run(
+      {.flush = Flush::rides}, deadline, [&](WriteTransaction& transaction) -> Result<Lease> {
+        const auto stored = transaction.load(lease.resource());
+        if (!stored) return fail(stored.error());
+        const auto renewal = rules::decide_renew(stored->state,
+                                                 {.resource = lease.resource(),
+                                                  .token = lease.token(),
+                                                  .instance = lease.instance(),
+                                                  .ttl = ttl},
+                                                 transaction.moment());
+        if (!renewal) return fail(renewal.error());
+        if (auto ok = transaction.apply(lease.resource(), *stored, renewal->change); !ok) {
+          return fail(ok.error());
+        }
+        return Lease::create({.resource = lease.resource(),
+                              .token = lease.token(),
+                              .holder = lease.holder(),
+                              .instance = lease.instance(),
+                              .requested_at = requested_at,
+                              .granted_at = transaction.now(),
+                              .expires_at = renewal->expires_at});
+      });
 }
 
 Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) {
   return writer_.run(
-      Flush::rides, deadline, [&](WriteTransaction& transaction) -> Result<ReleaseEffect> {
+      {.flush = Flush::rides}, deadline,
+      [&](WriteTransaction& transaction) -> Result<ReleaseEffect> {
         const auto stored = transaction.load(lease.resource());
         if (!stored) return fail(stored.error());
         const auto decision = rules::decide_release(
@@ -89,14 +94,15 @@ Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) 
 
 Status Repository::revoke(const ResourceName& resource, FencingToken expected,
                           const std::string& reason, Instant deadline) {
-  return writer_.run(Flush::durable, deadline, [&](WriteTransaction& transaction) -> Status {
-    const auto stored = transaction.load(resource);
-    if (!stored) return fail(stored.error());
-    const auto change =
-        rules::decide_revoke(stored->state, resource, expected, reason, transaction.moment());
-    if (!change) return fail(change.error());
-    return transaction.apply(resource, *stored, *change);
-  });
+  return writer_.run(
+      {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Status {
+        const auto stored = transaction.load(resource);
+        if (!stored) return fail(stored.error());
+        const auto change =
+            rules::decide_revoke(stored->state, resource, expected, reason, transaction.moment());
+        if (!change) return fail(change.error());
+        return transaction.apply(resource, *stored, *change);
+      });
 }
 
 }  // namespace wallock::sqlite

@@ -62,25 +62,26 @@ Result<std::optional<Delivery>> claim_row(WriteTransaction& transaction, const C
 }  // namespace
 
 Result<std::vector<Delivery>> Repository::claim(const ClaimRequest& request, Instant deadline) {
-  return writer_.run(
-      Flush::rides, deadline, [&](WriteTransaction& transaction) -> Result<std::vector<Delivery>> {
-        const auto rows = transaction.session().outbox.claimable(
-            transaction.db(), request.destination, request.limit, transaction.now());
-        if (!rows) return fail(rows.error());
-        std::vector<Delivery> deliveries;
-        for (const ClaimableRow& row : *rows) {
-          auto delivery = claim_row(transaction, row, request.claim, delivery_policy_);
-          if (!delivery) return fail(delivery.error());
-          if (*delivery) deliveries.push_back(**std::move(delivery));
-        }
-        return deliveries;
-      });
+  return writer_.run({.flush = Flush::rides}, deadline,
+                     [&](WriteTransaction& transaction) -> Result<std::vector<Delivery>> {
+                       const auto rows = transaction.session().outbox.claimable(
+                           transaction.db(), request.destination, request.limit, transaction.now());
+                       if (!rows) return fail(rows.error());
+                       std::vector<Delivery> deliveries;
+                       for (const ClaimableRow& row : *rows) {
+                         auto delivery =
+                             claim_row(transaction, row, request.claim, delivery_policy_);
+                         if (!delivery) return fail(delivery.error());
+                         if (*delivery) deliveries.push_back(**std::move(delivery));
+                       }
+                       return deliveries;
+                     });
 }
 
 Result<Settled> Repository::settle(const Delivery& delivery, const DeliveryOutcome& outcome,
                                    Instant deadline) {
   return writer_.run(
-      Flush::durable, deadline, [&](WriteTransaction& transaction) -> Result<Settled> {
+      {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Result<Settled> {
         const auto row = transaction.session().outbox.find(transaction.db(), delivery.position());
         if (!row) return fail(row.error());
         const auto decision =

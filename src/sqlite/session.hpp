@@ -23,6 +23,9 @@ struct Session {
   Statement begin{"BEGIN IMMEDIATE"};
   Statement commit{"COMMIT"};
   Statement rollback{"ROLLBACK"};
+  Statement savepoint{"SAVEPOINT wallock_job"};
+  Statement rollback_to{"ROLLBACK TO wallock_job"};
+  Statement release{"RELEASE wallock_job"};
   LedgerStore ledger;
   ResourceStore resources;
   ActionStore actions;
@@ -39,6 +42,9 @@ class WriteTransaction {
   [[nodiscard]] Session& session() const noexcept { return session_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] WallTime wall() const noexcept { return wall_; }
+  // Work of the application ran in it.
+  void set_worked() noexcept { worked_ = true; }
+  [[nodiscard]] bool has_worked() const noexcept { return worked_; }
   // For the rules. The position moves on with every record appended.
   [[nodiscard]] rules::Moment moment() const noexcept {
     return {.now = now_, .epoch = session_.ledger.epoch(), .position = session_.ledger.position()};
@@ -68,6 +74,7 @@ class WriteTransaction {
   Session& session_;
   Instant now_;
   WallTime wall_;
+  bool worked_ = false;
 };
 
 }  // namespace wallock::sqlite

@@ -4,14 +4,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <new>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "host/process.hpp"
+#include "host/turnstile.hpp"
 #include "sqlite/checkpointer.hpp"
 #include "sqlite/file_watch.hpp"
+#include "sqlite/job_queue.hpp"
 #include "sqlite/session.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/options.hpp"
@@ -19,37 +21,39 @@
 
 namespace wallock::sqlite {
 
-// Whether an operation's answer may be given before it is flushed (Durability::commits).
-enum class Flush : std::uint8_t { rides, durable };
-
-// Runs every operation as one BEGIN IMMEDIATE .. COMMIT on the process's one write connection:
-// takes the lock before the clock is read, commits if the operation succeeded, rolls back if not,
-// and says which of the three outcomes a COMMIT had. A connection that met an I/O error is closed
-// and opened anew before the next operation.
+// Runs every operation in a BEGIN IMMEDIATE .. COMMIT of the process's one write connection: takes
+// the lock before the clock is read, commits if the operation succeeded, undoes it if not, and says
+// which of the three outcomes a COMMIT had. A connection that met an I/O error is closed and opened
+// anew before the next operation.
 //
-// Thread safety: all members may be called from several threads at once; operations take turns.
+// Operations that come while another thread's transaction is under way share the next one, and its
+// flush (group commit, JobQueue). Each still stands alone: one that fails leaves nothing behind and
+// takes nobody with it. What was written before it stays, because a failing operation that wrote is
+// undone to a savepoint, or, where that would be dearer, the whole transaction is undone and its
+// operations run one by one. No answer leaves before the COMMIT that it rests on.
+//
+// Thread safety: all members may be called from several threads at once.
 class Writer {
  public:
-  // `session` belongs to the store at `path`, which is in order.
+  // `session` belongs to the store at `path`, which is in order. `turnstile`, if not null, is
+  // shared with other processes and outlives the writer.
   Writer(std::string path, std::unique_ptr<Session> session, Durability durability,
-         std::shared_ptr<const Clock> clock);
+         std::shared_ptr<const Clock> clock, host::Turnstile* turnstile);
 
-  // Runs operation(WriteTransaction&) -> Result<T>. Waits for its turn and for the write lock until
-  // `deadline`, at least one attempt.
+  // Runs operation(WriteTransaction&) -> Result<T> or Status. Waits for its turn and for the write
+  // lock until `deadline`, at least one attempt. busy if the time was over before it ran;
+  // outcome_unknown if it ran and work of another thread held up its COMMIT until then.
+  //
+  // The operation may run on another thread of the process, unless it has work, and once more if
+  // the transaction that it shared was undone.
   template <class Operation>
-  auto run(Flush flush, Instant deadline, Operation&& operation)
+  auto run(Demands demands, Instant deadline, Operation&& operation)
       -> decltype(operation(std::declval<WriteTransaction&>())) {
-    Turn turn(*this, deadline);
-    if (auto ok = turn.status(); !ok) return fail(ok.error());
-    if (auto ok = begin(flush, deadline); !ok) return fail(ok.error());
-    WriteTransaction transaction(*session_, clock_->now(), clock_->wall_now());
-    auto result = guarded(operation, transaction);
-    if (!result) {
-      abandon(result.error());
-      return result;
-    }
-    if (auto ok = commit(transaction.now()); !ok) return fail(ok.error());
-    return result;
+    if (auto ok = check_caller(); !ok) return fail(ok.error());
+    const auto job =
+        std::make_shared<JobOf<std::remove_reference_t<Operation>>>(operation, demands);
+    if (auto ok = take_part(job, deadline); !ok) return fail(ok.error());
+    return job->take_answer();
   }
 
   // Runs the application's work inside the transaction of the calling run(), confined to the
@@ -61,49 +65,74 @@ class Writer {
   // From the last commit on this connection.
   [[nodiscard]] std::uint64_t wal_frames() const noexcept { return checkpointer_.frames(); }
   [[nodiscard]] std::uint64_t checkpoints() const noexcept { return checkpointer_.count(); }
+  // Committed, and the jobs that shared them; jobs in line.
+  [[nodiscard]] std::uint64_t transactions() const noexcept { return transactions_; }
+  [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return queue_.waiting(); }
 
  private:
-  // The right to use the session: one thread of the process it was opened in.
+  // A thread's turn among the writers of all processes, if it took one; given back by that thread.
   class Turn {
    public:
-    Turn(Writer& writer, Instant deadline);
+    explicit Turn(host::Turnstile* turnstile) noexcept : turnstile_(turnstile) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    ~Turn() {
-      if (status_) writer_.turn_.unlock();
-    }
-    [[nodiscard]] const Status& status() const noexcept { return status_; }
+    ~Turn() { leave(); }
+    void enter(const Clock& clock, Instant deadline) noexcept;
+    void leave() noexcept;
 
    private:
-    Writer& writer_;
-    Status status_;
+    host::Turnstile* turnstile_;
+    bool taken_ = false;
   };
 
-  // The only exception the stores let through is that of an allocation.
-  template <class Operation>
-  static auto guarded(Operation& operation, WriteTransaction& transaction)
-      -> decltype(operation(transaction)) {
-    try {
-      return operation(transaction);
-    } catch (const std::bad_alloc&) {
-      return fail(Errc::out_of_memory);
-    }
-  }
+  // The transaction that is open, and the jobs that share it. Belongs to whoever leads.
+  struct Batch {
+    bool takes_all = false;  // or only what needs no flush
+    bool succeeded = false;  // some job: it may have written
+    bool worked = false;     // work of the application ran, which must not run again
+    Instant deadline;
+    JobList jobs = {};
+  };
 
-  [[nodiscard]] Status begin(Flush flush, Instant deadline);
-  [[nodiscard]] Status commit(Instant now);
+  [[nodiscard]] Status check_caller() const noexcept;
+  [[nodiscard]] Status take_part(const std::shared_ptr<Job>& job, Instant deadline) noexcept;
+
+  // The course of a transaction. Each ends it and hands over, or leaves it to another thread.
+  void lead(const std::shared_ptr<Job>& job, Instant deadline, Turn& turn) noexcept;
+  void go_on() noexcept;
+  void end_batch() noexcept;
+  void undo_batch(std::shared_ptr<Job> failed) noexcept;
+
+  // Runs a job in the open transaction; false if it ended the batch.
+  [[nodiscard]] bool run_in_batch(std::shared_ptr<Job> job) noexcept;
+  enum class Ran : std::uint8_t { succeeded, refused, broke };
+  [[nodiscard]] Ran run_job(Job& job, bool guarded) noexcept;
+  [[nodiscard]] bool undo_job(const LedgerStore::Mark& mark) noexcept;
+  void run_alone(Job& job) noexcept;
+  void answer_all(const Status& status) noexcept;
+
+  [[nodiscard]] Status begin(bool flushed, Instant deadline) noexcept;
+  [[nodiscard]] Status commit() noexcept;
   // Ends the transaction after an error.
-  void abandon(const Error& error);
-  void roll_back();
+  void abandon(const Error& error) noexcept;
+  void roll_back() noexcept;
+  void checkpoint() noexcept;
   [[nodiscard]] Status reopen(Instant deadline);
-  [[nodiscard]] bool every_commit_flushes(Flush flush) const noexcept;
+  [[nodiscard]] bool is_flushed(Flush flush) const noexcept;
 
   const std::string path_;
   const Durability durability_;
   const std::shared_ptr<const Clock> clock_;
+  host::Turnstile* const turnstile_;
   const host::ProcessMark process_;
-  std::timed_mutex turn_;
+  JobQueue queue_;
   std::atomic<std::thread::id> working_{};  // the thread whose work is running
+  std::atomic<std::uint64_t> transactions_{0};
+  std::atomic<std::uint64_t> operations_{0};
+
+  // From here on: of the thread that leads.
+  Batch batch_;
   std::unique_ptr<Session> session_;
   Checkpointer checkpointer_;
   FileWatch watch_;
