@@ -98,6 +98,15 @@ class WALLOCK_EXPORT Coordinator {
   // The same without waiting, whatever options.wait says.
   [[nodiscard]] Result<Lease> try_acquire(Given<ResourceName> resource,
                                           AcquireOptions options = {});
+  // Grants all of the resources (1 to 100, each counted once) in one transaction, or none: the
+  // error is that of the first in the order of the names that is refused. Nothing is held while it
+  // waits, so that callers who name the same resources in other orders never wait for each other;
+  // in return there is no first come, first served among calls for several resources. The leases
+  // come in the order of the names. Errors as acquire; invalid_option for "resources" and
+  // "action_id", which there is none for several.
+  [[nodiscard]] Result<std::vector<Lease>> acquire_all(std::vector<Given<ResourceName>> resources,
+                                                       AcquireOptions options = {},
+                                                       std::stop_token stop = {});
   // Acquires and keeps the lease alive until the guard is released or destroyed
   // (wallock/lease_guard.hpp). Errors as acquire.
   [[nodiscard]] Result<LeaseGuard> guard(Given<ResourceName> resource, AcquireOptions options,

@@ -14,6 +14,8 @@
 
 namespace wallock {
 
+enum class InstanceId : std::uint64_t;  // wallock/lease.hpp
+
 // What a caller can do about an error, in one word.
 enum class ErrorClass : std::uint8_t {
   transient,      // the store is busy or failing: repeat the same operation
@@ -131,13 +133,14 @@ struct ErrcInfo {
 // The safe facts of an error. Never payload bytes, SQL text, keys or stack traces: only names that
 // the caller gave, tokens, bounds and result codes.
 struct ErrorFacts {
-  std::string field = {};                  // which argument, option or JSON field was wrong
-  std::string resource = {};               // the resource concerned
-  std::string holder = {};                 // who holds it
-  std::optional<FencingToken> token = {};  // the token that was presented
-  std::optional<FencingToken> fence = {};  // the highest token that may no longer write
-  std::optional<Instant> retry_at = {};    // when it is worth asking again
-  std::optional<std::int64_t> limit = {};  // the bound that was overstepped
+  std::string field = {};                   // which argument, option or JSON field was wrong
+  std::string resource = {};                // the resource concerned
+  std::string holder = {};                  // who holds it
+  std::optional<InstanceId> instance = {};  // and that holder's opening of the store
+  std::optional<FencingToken> token = {};   // the token that was presented
+  std::optional<FencingToken> fence = {};   // the highest token that may no longer write
+  std::optional<Instant> retry_at = {};     // when it is worth asking again
+  std::optional<std::int64_t> limit = {};   // the bound that was overstepped
   int native = 0;  // SQLite extended result code or errno; the caller's code for work_failed
 
   friend bool operator==(const ErrorFacts&, const ErrorFacts&) = default;

@@ -17,6 +17,12 @@ struct Health {
   bool sqlite_has_wal_reset_bug = false;
   Durability durability = Durability::commits;  // as it behaves, not as it was asked for
   bool has_boot_id = false;
+  // Turnstile, waiting line, doorbell and liveness between processes (docs/architecture.md).
+  // Without it everything works, by polling: fairness is not promised, and a dead holder has its
+  // ttl.
+  bool has_sidecar = false;
+  std::uint64_t openings = 0;         // of the store, alive now, this one included; 0 if unknown
+  std::uint64_t waiting_in_line = 0;  // calls that wait for a resource, of all processes
   std::uint64_t epoch = 0;
   std::uint64_t ledger_size = 0;
   std::uint64_t wal_frames = 0;   // in the log after the last commit of this process

@@ -27,6 +27,7 @@ struct ExecuteCommand {
   ResourceName resource;
   HolderId holder;
   InstanceId instance{};
+  bool yields = false;  // as in rules::AcquireCommand
 };
 
 struct ClaimRequest {
@@ -61,6 +62,9 @@ class LeaseRepository {
   // Grants, or answers lease_held at once: waiting is the coordinator's.
   virtual Result<Lease> acquire(const rules::AcquireCommand& command, const std::string& metadata,
                                 Instant deadline) = 0;
+  // Grants all or none, in one transaction; the resources differ. Without action ids.
+  virtual Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
+                                                 const std::string& metadata, Instant deadline) = 0;
   virtual Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) = 0;
   virtual Result<Committed> commit(const Lease& lease, std::span<const ActionRequest> actions,
                                    const Work& work, const CommitOptions& options,

@@ -50,6 +50,13 @@ Status check_limit(std::uint64_t limit, std::int64_t most) {
   return {};
 }
 
+Status check_together(std::size_t resources) {
+  if (resources == 0 || resources > static_cast<std::size_t>(max_together)) {
+    return fail(invalid(Errc::invalid_option, "resources", max_together));
+  }
+  return {};
+}
+
 Status check_token(FencingToken token) {
   if (!token) return fail(invalid(Errc::invalid_token, "token"));
   return {};

@@ -16,6 +16,7 @@ namespace wallock::detail {
 
 inline constexpr std::int64_t max_listed = 10'000;
 inline constexpr std::int64_t max_claimed = 1000;
+inline constexpr std::int64_t max_together = 100;
 
 // Each names the field that is wrong; all errors are deterministic.
 
@@ -31,6 +32,8 @@ inline constexpr std::int64_t max_claimed = 1000;
 [[nodiscard]] Status check_evidence(std::string_view evidence);
 // invalid_option unless 1 to `most`.
 [[nodiscard]] Status check_limit(std::uint64_t limit, std::int64_t most);
+// invalid_option "resources" unless 1 to 100.
+[[nodiscard]] Status check_together(std::size_t resources);
 // invalid_token for the token below all tokens.
 [[nodiscard]] Status check_token(FencingToken token);
 // invalid_option for a value that is none of the enumerators.

@@ -1,29 +1,17 @@
 #include "wallock/coordinator.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <random>
 #include <utility>
 
 #include "coordinator/checks.hpp"
 #include "coordinator/core.hpp"
+#include "coordinator/instance.hpp"
 
 namespace wallock {
 namespace {
 
 using detail::check;
 using detail::check_limit;
-
-// 64 bits of the system's randomness; 0 means "none" and is never drawn.
-Result<InstanceId> draw_instance() {
-  try {
-    std::random_device random;
-    std::uniform_int_distribution<std::uint64_t> all_but_zero(1);
-    return InstanceId{all_but_zero(random)};
-  } catch (const std::exception&) {
-    return fail(Errc::store_unavailable);
-  }
-}
 
 }  // namespace
 
@@ -39,9 +27,9 @@ Result<Coordinator> Coordinator::over(std::unique_ptr<LeaseRepository> repositor
     if (!repository) return fail(invalid(Errc::invalid_option, "repository"));
     if (auto ok = check(options); !ok) return fail(ok.error());
     if (!options.clock) options.clock = system_clock();
-    const auto instance = draw_instance();
+    const auto instance = detail::draw_instance();
     if (!instance) return fail(instance.error());
-    return Coordinator(std::make_shared<detail::CoordinatorCore>(std::move(repository),
+    return Coordinator(std::make_shared<detail::CoordinatorCore>(std::move(repository), nullptr,
                                                                  std::move(options), *instance));
   });
 }
@@ -58,6 +46,13 @@ Result<Lease> Coordinator::acquire(Given<ResourceName> resource, AcquireOptions 
 Result<Lease> Coordinator::try_acquire(Given<ResourceName> resource, AcquireOptions options) {
   options.wait = Duration::zero();
   return acquire(std::move(resource), std::move(options));
+}
+
+Result<std::vector<Lease>> Coordinator::acquire_all(std::vector<Given<ResourceName>> resources,
+                                                    AcquireOptions options, std::stop_token stop) {
+  return core_->call([&](LeaseRepository&) -> Result<std::vector<Lease>> {
+    return core_->acquire_all(resources, options, stop);
+  });
 }
 
 Result<Lease> Coordinator::renew(const Lease& lease, Duration ttl) {
@@ -100,11 +95,11 @@ Result<Committed> Coordinator::execute(Given<ResourceName> resource, const Batch
     if (!holder) return fail(holder.error());
     const auto checked = core_->actions(actions);
     if (!checked) return fail(checked.error());
-    const ExecuteCommand command{
+    ExecuteCommand command{
         .resource = *std::move(name), .holder = *std::move(holder), .instance = core_->instance()};
-    detail::Waiting waiting = core_->waiting(options.wait, stop);
-    return detail::attempt_until(waiting, [&](Instant deadline) {
-      return store.execute(command, *checked, work, deadline);
+    return core_->attempt({&command.resource, 1}, options.wait, stop, [&](detail::Attempt now) {
+      command.yields = now.yields;
+      return store.execute(command, *checked, work, now.deadline);
     });
   });
 }

@@ -1,5 +1,6 @@
 #include "coordinator/core.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -29,11 +30,13 @@ std::string hex(std::uint64_t value) {
 
 }  // namespace
 
-CoordinatorCore::CoordinatorCore(std::unique_ptr<LeaseRepository> store, Options options,
+CoordinatorCore::CoordinatorCore(std::unique_ptr<LeaseRepository> store,
+                                 std::shared_ptr<host::Sidecar> sidecar, Options options,
                                  InstanceId instance)
     : options_(std::move(options)),
       instance_(instance),
       jitter_(number(instance)),
+      sidecar_(std::move(sidecar)),
       store_(std::move(store)),
       heartbeats_(std::make_shared<Heartbeats>(*store_, options_.clock)) {}
 
@@ -89,17 +92,43 @@ Result<AcquireRequest> CoordinatorCore::request(const Given<ResourceName>& resou
 }
 
 Result<Lease> CoordinatorCore::acquire(const AcquireRequest& request, const std::stop_token& stop) {
-  Waiting wait = waiting(request.wait, stop);
-  return attempt_until(wait, [&](Instant deadline) {
-    return store_->acquire(request.command, request.metadata, deadline);
+  rules::AcquireCommand command = request.command;
+  return attempt({&request.command.resource, 1}, request.wait, stop, [&](Attempt now) {
+    command.yields = now.yields;
+    return store_->acquire(command, request.metadata, now.deadline);
   });
 }
 
-Waiting CoordinatorCore::waiting(Duration wait, const std::stop_token& stop) {
-  return {*store_,
-          *options_.clock,
-          jitter_,
-          {.wait = wait, .operation_timeout = options_.operation_timeout, .stop = stop}};
+Result<std::vector<Lease>> CoordinatorCore::acquire_all(
+    std::span<const Given<ResourceName>> resources, const AcquireOptions& options,
+    const std::stop_token& stop) {
+  if (auto ok = check_together(resources.size()); !ok) return fail(ok.error());
+  if (options.action_id) return fail(invalid(Errc::invalid_option, "action_id"));
+  std::vector<ResourceName> names;
+  for (const auto& resource : resources) {
+    auto name = resource.check();
+    if (!name) return fail(name.error());
+    names.push_back(*std::move(name));
+  }
+  // One order for all callers, so that the tokens of a batch follow the names.
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  std::vector<rules::AcquireCommand> commands;
+  for (const ResourceName& name : names) {
+    auto one = request(name, options);
+    if (!one) return fail(one.error());
+    commands.push_back(std::move(one->command));
+  }
+  return attempt(names, options.wait, stop, [&](Attempt now) {
+    for (auto& command : commands)
+      command.yields = now.yields;
+    return store_->acquire_all(commands, options.metadata, now.deadline);
+  });
+}
+
+host::Sidecar* CoordinatorCore::sidecar() const noexcept {
+  return options_.clock == system_clock() ? sidecar_.get() : nullptr;
 }
 
 }  // namespace wallock::detail

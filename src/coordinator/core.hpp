@@ -34,7 +34,8 @@ struct AcquireRequest {
 class CoordinatorCore {
  public:
   // `store` and options.clock are not null; the options are checked. Throws std::bad_alloc.
-  CoordinatorCore(std::unique_ptr<LeaseRepository> store, Options options, InstanceId instance);
+  CoordinatorCore(std::unique_ptr<LeaseRepository> store, std::shared_ptr<host::Sidecar> sidecar,
+                  Options options, InstanceId instance);
   CoordinatorCore(const CoordinatorCore&) = delete;
   CoordinatorCore& operator=(const CoordinatorCore&) = delete;
   ~CoordinatorCore();
@@ -64,14 +65,37 @@ class CoordinatorCore {
                                                const AcquireOptions& options) const;
   // Acquires, waiting as asked. For use inside call().
   [[nodiscard]] Result<Lease> acquire(const AcquireRequest& request, const std::stop_token& stop);
-  // A wait of `wait` for whoever has the resource.
-  [[nodiscard]] Waiting waiting(Duration wait, const std::stop_token& stop);
+  // The same for several resources at once: sorted, each once.
+  [[nodiscard]] Result<std::vector<Lease>> acquire_all(
+      std::span<const Given<ResourceName>> resources, const AcquireOptions& options,
+      const std::stop_token& stop);
+  // Calls ask(Attempt) -> Result until it answers something else than lease_held, or a wait of
+  // `wait` for whoever has the resource is over. For use inside call().
+  template <class Ask>
+  [[nodiscard]] auto attempt(std::span<const ResourceName> resources, Duration wait,
+                             const std::stop_token& stop, Ask ask)
+      -> std::invoke_result_t<Ask&, Attempt> {
+    const WaitLimits limits{
+        .wait = wait, .operation_timeout = options_.operation_timeout, .stop = stop};
+    if (auto* const line = sidecar()) {
+      LineLookout lookout(*line, *options_.clock, resources, saturating_add(now(), wait));
+      Waiting waiting(lookout, *options_.clock, limits);
+      return attempt_until(waiting, ask);
+    }
+    PollingLookout lookout(*store_, *options_.clock, jitter_);
+    Waiting waiting(lookout, *options_.clock, limits);
+    return attempt_until(waiting, ask);
+  }
+  // What all processes of the store share to wait for each other; null where there is none, and on
+  // a clock of the application's own: sleeping is real time.
+  [[nodiscard]] host::Sidecar* sidecar() const noexcept;
 
  private:
   const host::ProcessMark process_;
   const Options options_;
   const InstanceId instance_;
   Jitter jitter_;
+  std::shared_ptr<host::Sidecar> sidecar_;
   std::unique_ptr<LeaseRepository> store_;
   std::shared_ptr<Heartbeats> heartbeats_;
 };

@@ -28,9 +28,18 @@ Result<std::unique_ptr<Session>> open_session(const std::string& path, const Opt
   return session;
 }
 
-Result<std::unique_ptr<LeaseRepository>> open_at(const std::string& path, const Options& options,
-                                                 const std::shared_ptr<const Clock>& clock) {
+// Nothing that the store is for depends on the sidecar: without it processes poll.
+std::shared_ptr<host::Sidecar> open_sidecar(const std::string& path, InstanceId instance,
+                                            const Clock& clock, Instant deadline) {
+  auto sidecar = host::Sidecar::open(path, static_cast<std::uint64_t>(instance), clock, deadline);
+  if (!sidecar) return nullptr;
+  return *std::move(sidecar);
+}
+
+Result<OpenedRepository> open_at(const std::string& path, const Options& options,
+                                 InstanceId instance, const std::shared_ptr<const Clock>& clock) {
   const Instant deadline = saturating_add(clock->now(), options.operation_timeout);
+  auto sidecar = open_sidecar(path, instance, *clock, deadline);
   // Held until the store is in order: the switch to WAL and the migrations are for one process.
   const auto lock = host::CreationLock::acquire(path, *clock, deadline);
   if (!lock) return fail(lock.error());
@@ -38,8 +47,10 @@ Result<std::unique_ptr<LeaseRepository>> open_at(const std::string& path, const 
   if (!session) return fail(session.error());
   auto reader = Reader::open(path, clock, options.operation_timeout);
   if (!reader) return fail(reader.error());
-  return std::make_unique<Repository>(path, *std::move(session), *std::move(reader), options,
-                                      clock);
+  return OpenedRepository{
+      std::make_unique<Repository>(path, *std::move(session), *std::move(reader),
+                                   Neighbours(sidecar), options, clock),
+      sidecar};
 }
 
 // True if nothing is there yet, or a regular file of one name. Under two names SQLite would keep
@@ -52,9 +63,8 @@ bool is_plain_file(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
-                                                         const Options& options,
-                                                         std::shared_ptr<const Clock> clock) {
+Result<OpenedRepository> open_repository(std::string_view path, const Options& options,
+                                         InstanceId instance, std::shared_ptr<const Clock> clock) {
   if (path.empty() || path.find('\0') != std::string_view::npos) {
     return fail(invalid(Errc::invalid_option, "path"));
   }
@@ -67,7 +77,7 @@ Result<std::unique_ptr<LeaseRepository>> open_repository(std::string_view path,
     if (!is_plain_file(*real_path)) return fail(invalid(Errc::invalid_option, "path"));
     if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
     const host::OpenPath opening(*real_path);  // until the repository says so itself
-    return open_at(*real_path, options, clock);
+    return open_at(*real_path, options, instance, clock);
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory);
   }

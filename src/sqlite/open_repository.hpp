@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "host/sidecar.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/lease_repository.hpp"
 #include "wallock/options.hpp"
@@ -11,9 +12,15 @@
 
 namespace wallock::sqlite {
 
+struct OpenedRepository {
+  std::unique_ptr<LeaseRepository> repository;
+  std::shared_ptr<host::Sidecar> sidecar;  // null if it cannot be had: the store works without
+};
+
 // Opens the store at `path` as Coordinator::open says, with its errors. `options` are checked by
 // the caller; `clock` is not null.
-[[nodiscard]] Result<std::unique_ptr<LeaseRepository>> open_repository(
-    std::string_view path, const Options& options, std::shared_ptr<const Clock> clock);
+[[nodiscard]] Result<OpenedRepository> open_repository(std::string_view path,
+                                                       const Options& options, InstanceId instance,
+                                                       std::shared_ptr<const Clock> clock);
 
 }  // namespace wallock::sqlite

@@ -14,8 +14,8 @@ bool has_wal_reset_bug(int version) {
 }  // namespace
 
 Repository::Repository(std::string path, std::unique_ptr<Session> session,
-                       std::unique_ptr<Reader> reader, const Options& options,
-                       std::shared_ptr<const Clock> clock)
+                       std::unique_ptr<Reader> reader, Neighbours neighbours,
+                       const Options& options, std::shared_ptr<const Clock> clock)
     : open_path_(path),
       breaker_policy_(options.breaker),
       delivery_policy_(options.delivery),
@@ -24,7 +24,8 @@ Repository::Repository(std::string path, std::unique_ptr<Session> session,
                       ? Durability::every_answer
                       : options.durability),
       clock_(std::move(clock)),
-      writer_(std::move(path), std::move(session), durability_, clock_, nullptr),
+      neighbours_(std::move(neighbours)),
+      writer_(std::move(path), std::move(session), durability_, clock_, neighbours_.turnstile()),
       reader_(std::move(reader)),
       random_(std::random_device{}()) {}
 
@@ -55,6 +56,11 @@ Result<Health> Repository::health() {
   health->has_boot_id = clock_->boot_id().has_value();
   health->wal_frames = writer_.wal_frames();
   health->checkpoints = writer_.checkpoints();
+  health->has_sidecar = neighbours_.sidecar() != nullptr;
+  if (const auto* sidecar = neighbours_.sidecar()) {
+    health->openings = sidecar->membership().count();
+    health->waiting_in_line = sidecar->line().count();
+  }
   health->transactions = writer_.transactions();
   health->operations = writer_.operations();
   health->waiting_operations = writer_.waiting();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "host/open_paths.hpp"
+#include "sqlite/neighbours.hpp"
 #include "sqlite/reader.hpp"
 #include "sqlite/writer.hpp"
 #include "wallock/lease_repository.hpp"
@@ -17,10 +18,12 @@ namespace wallock::sqlite {
 class Repository final : public LeaseRepository {
  public:
   Repository(std::string path, std::unique_ptr<Session> session, std::unique_ptr<Reader> reader,
-             const Options& options, std::shared_ptr<const Clock> clock);
+             Neighbours neighbours, const Options& options, std::shared_ptr<const Clock> clock);
 
   Result<Lease> acquire(const rules::AcquireCommand& command, const std::string& metadata,
                         Instant deadline) override;
+  Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
+                                         const std::string& metadata, Instant deadline) override;
   Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) override;
   Result<Committed> commit(const Lease& lease, std::span<const ActionRequest> actions,
                            const Work& work, const CommitOptions& options,
@@ -59,6 +62,7 @@ class Repository final : public LeaseRepository {
   const DeliveryPolicy delivery_policy_;
   const Durability durability_;
   const std::shared_ptr<const Clock> clock_;
+  const Neighbours neighbours_;
   Writer writer_;
   std::unique_ptr<Reader> reader_;
   std::mt19937_64 random_;  // of the backoff; used inside write transactions only

@@ -5,7 +5,7 @@ namespace wallock::sqlite {
 
 Result<ReportEffect> Repository::report(const Lease& lease, DownstreamOutcome outcome,
                                         Instant deadline) {
-  return writer_.run(
+  const auto effect = writer_.run(
       {.flush = Flush::durable}, deadline,
       [&](WriteTransaction& transaction) -> Result<ReportEffect> {
         const auto stored = transaction.load(lease.resource());
@@ -24,6 +24,8 @@ Result<ReportEffect> Repository::report(const Lease& lease, DownstreamOutcome ou
         }
         return decision->effect;
       });
+  if (effect && *effect == ReportEffect::tripped) neighbours_.freed(lease.resource());
+  return effect;
 }
 
 Result<Probe> Repository::begin_recovery(const rules::BeginRecoveryCommand& command,
@@ -32,8 +34,9 @@ Result<Probe> Repository::begin_recovery(const rules::BeginRecoveryCommand& comm
       {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Result<Probe> {
         const auto stored = transaction.load(command.resource);
         if (!stored) return fail(stored.error());
-        const auto decision = rules::decide_begin_recovery(stored->state, command, breaker_policy_,
-                                                           transaction.moment());
+        const auto freed = neighbours_.without_dead(stored->state, transaction);
+        const auto decision = rules::decide_begin_recovery(freed ? *freed : stored->state, command,
+                                                           breaker_policy_, transaction.moment());
         if (!decision) return fail(decision.error());
         if (auto ok = transaction.apply(command.resource, *stored, decision->change); !ok) {
           return fail(ok.error());
@@ -61,15 +64,17 @@ Status Repository::complete_recovery(const Probe& probe, const RecoveryVerdict& 
 
 Status Repository::force_open(const ResourceName& resource, const std::string& reason,
                               Instant deadline) {
-  return writer_.run({.flush = Flush::durable}, deadline,
-                     [&](WriteTransaction& transaction) -> Status {
-                       const auto stored = transaction.load(resource);
-                       if (!stored) return fail(stored.error());
-                       const auto change = rules::decide_force_open(
-                           stored->state, resource, reason, breaker_policy_, transaction.moment());
-                       if (change.entries.empty()) return {};
-                       return transaction.apply(resource, *stored, change);
-                     });
+  const auto done = writer_.run(
+      {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Status {
+        const auto stored = transaction.load(resource);
+        if (!stored) return fail(stored.error());
+        const auto change = rules::decide_force_open(stored->state, resource, reason,
+                                                     breaker_policy_, transaction.moment());
+        if (change.entries.empty()) return {};
+        return transaction.apply(resource, *stored, change);
+      });
+  if (done) neighbours_.freed(resource);
+  return done;
 }
 
 Status Repository::clear_forced(const ResourceName& resource, Instant deadline) {

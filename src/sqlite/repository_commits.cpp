@@ -70,14 +70,17 @@ Result<Committed> answer_replay(WriteTransaction& transaction, const Lease& leas
 }
 
 // Grants the resource inside the transaction of an execute, so that its commit can follow.
-Result<FencingToken> grant_here(WriteTransaction& transaction, const ExecuteCommand& command) {
+Result<FencingToken> grant_here(WriteTransaction& transaction, const ExecuteCommand& command,
+                                const Neighbours& neighbours) {
   const auto stored = transaction.load(command.resource);
   if (!stored) return fail(stored.error());
-  const auto grant = rules::decide_acquire(stored->state,
+  const auto freed = neighbours.without_dead(stored->state, transaction);
+  const auto grant = rules::decide_acquire(freed ? *freed : stored->state,
                                            {.resource = command.resource,
                                             .holder = command.holder,
                                             .instance = command.instance,
-                                            .ttl = min_ttl},
+                                            .ttl = min_ttl,
+                                            .yields = command.yields},
                                            std::nullopt, transaction.moment());
   if (!grant) return fail(grant.error());
   const std::string no_metadata;
@@ -93,7 +96,7 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
                                      const Work& work, const CommitOptions& options,
                                      Instant deadline) {
   const Instant requested_at = clock_->now();
-  return writer_.run(
+  auto answer = writer_.run(
       {.flush = Flush::durable, .has_work = static_cast<bool>(work)}, deadline,
       [&](WriteTransaction& transaction) -> Result<Committed> {
         auto replay = find_replay(transaction, lease.resource(), actions);
@@ -125,18 +128,23 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
         return Committed(*std::move(results), false,
                          next_lease(lease, *decision, requested_at, transaction.now()));
       });
+  if (answer && !answer->replayed()) {
+    if (options.after == AfterCommit::release) neighbours_.freed(lease.resource());
+    neighbours_.news_of(actions);
+  }
+  return answer;
 }
 
 Result<Committed> Repository::execute(const ExecuteCommand& command,
                                       std::span<const ActionRequest> actions, const Work& work,
                                       Instant deadline) {
-  return writer_.run(
+  auto answer = writer_.run(
       {.flush = Flush::durable, .has_work = static_cast<bool>(work)}, deadline,
       [&](WriteTransaction& transaction) -> Result<Committed> {
         auto replay = find_replay(transaction, command.resource, actions);
         if (!replay) return fail(replay.error());
         if (*replay) return Committed(**std::move(replay), true);
-        const auto token = grant_here(transaction, command);
+        const auto token = grant_here(transaction, command, neighbours_);
         if (!token) return fail(token.error());
         const auto stored = transaction.load(command.resource);
         if (!stored) return fail(stored.error());
@@ -157,6 +165,11 @@ Result<Committed> Repository::execute(const ExecuteCommand& command,
         }
         return Committed(*std::move(results), false);
       });
+  if (answer && !answer->replayed()) {
+    neighbours_.freed(command.resource);
+    neighbours_.news_of(actions);
+  }
+  return answer;
 }
 
 }  // namespace wallock::sqlite

@@ -16,6 +16,17 @@ Result<std::optional<rules::PriorRequest>> find_prior(WriteTransaction& transact
                                            .actor = std::move((*found)->actor)});
 }
 
+Result<Lease> lease_of(const rules::AcquireCommand& command, const rules::Grant& grant,
+                       Instant requested_at) {
+  return Lease::create({.resource = command.resource,
+                        .token = grant.token,
+                        .holder = command.holder,
+                        .instance = command.instance,
+                        .requested_at = std::min(requested_at, grant.granted_at),
+                        .granted_at = grant.granted_at,
+                        .expires_at = grant.expires_at});
+}
+
 }  // namespace
 
 Result<Lease> Repository::acquire(const rules::AcquireCommand& command, const std::string& metadata,
@@ -27,8 +38,9 @@ Result<Lease> Repository::acquire(const rules::AcquireCommand& command, const st
         if (!prior) return fail(prior.error());
         const auto stored = transaction.load(command.resource);
         if (!stored) return fail(stored.error());
-        const auto grant =
-            rules::decide_acquire(stored->state, command, *prior, transaction.moment());
+        const auto freed = neighbours_.without_dead(stored->state, transaction);
+        const auto grant = rules::decide_acquire(freed ? *freed : stored->state, command, *prior,
+                                                 transaction.moment());
         if (!grant) return fail(grant.error());
         if (!grant->adopted) {
           if (auto ok = transaction.apply(command.resource, *stored, grant->change, &metadata);
@@ -36,13 +48,39 @@ Result<Lease> Repository::acquire(const rules::AcquireCommand& command, const st
             return fail(ok.error());
           }
         }
-        return Lease::create({.resource = command.resource,
-                              .token = grant->token,
-                              .holder = command.holder,
-                              .instance = command.instance,
-                              .requested_at = std::min(requested_at, grant->granted_at),
-                              .granted_at = grant->granted_at,
-                              .expires_at = grant->expires_at});
+        return lease_of(command, *grant, requested_at);
+      });
+}
+
+Result<std::vector<Lease>> Repository::acquire_all(std::span<const rules::AcquireCommand> commands,
+                                                   const std::string& metadata, Instant deadline) {
+  const Instant requested_at = clock_->now();
+  return writer_.run(
+      {.flush = Flush::rides}, deadline,
+      [&](WriteTransaction& transaction) -> Result<std::vector<Lease>> {
+        std::vector<StoredResource> rows;
+        std::vector<rules::ResourceState> states;
+        for (const rules::AcquireCommand& command : commands) {
+          auto stored = transaction.load(command.resource);
+          if (!stored) return fail(stored.error());
+          auto freed = neighbours_.without_dead(stored->state, transaction);
+          states.push_back(freed ? *std::move(freed) : stored->state);
+          rows.push_back(*std::move(stored));
+        }
+        const auto grants = rules::decide_acquire_all(states, commands, transaction.moment());
+        if (!grants) return fail(grants.error());
+        std::vector<Lease> leases;
+        for (std::size_t n = 0; n < commands.size(); ++n) {
+          const rules::Grant& grant = (*grants)[n];
+          if (auto ok = transaction.apply(commands[n].resource, rows[n], grant.change, &metadata);
+              !ok) {
+            return fail(ok.error());
+          }
+          auto lease = lease_of(commands[n], grant, requested_at);
+          if (!lease) return fail(lease.error());
+          leases.push_back(*std::move(lease));
+        }
+        return leases;
       });
 }
 
@@ -73,7 +111,7 @@ Result<Lease> Repository::renew(const Lease& lease, Duration ttl, Instant deadli
 }
 
 Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) {
-  return writer_.run(
+  const auto effect = writer_.run(
       {.flush = Flush::rides}, deadline,
       [&](WriteTransaction& transaction) -> Result<ReleaseEffect> {
         const auto stored = transaction.load(lease.resource());
@@ -90,11 +128,13 @@ Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) 
         }
         return decision->effect;
       });
+  if (effect && *effect != ReleaseEffect::already_ended) neighbours_.freed(lease.resource());
+  return effect;
 }
 
 Status Repository::revoke(const ResourceName& resource, FencingToken expected,
                           const std::string& reason, Instant deadline) {
-  return writer_.run(
+  const auto done = writer_.run(
       {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Status {
         const auto stored = transaction.load(resource);
         if (!stored) return fail(stored.error());
@@ -103,6 +143,8 @@ Status Repository::revoke(const ResourceName& resource, FencingToken expected,
         if (!change) return fail(change.error());
         return transaction.apply(resource, *stored, *change);
       });
+  if (done) neighbours_.freed(resource);
+  return done;
 }
 
 }  // namespace wallock::sqlite

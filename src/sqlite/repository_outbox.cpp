@@ -80,7 +80,7 @@ Result<std::vector<Delivery>> Repository::claim(const ClaimRequest& request, Ins
 
 Result<Settled> Repository::settle(const Delivery& delivery, const DeliveryOutcome& outcome,
                                    Instant deadline) {
-  return writer_.run(
+  const auto settled = writer_.run(
       {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Result<Settled> {
         const auto row = transaction.session().outbox.find(transaction.db(), delivery.position());
         if (!row) return fail(row.error());
@@ -91,6 +91,9 @@ Result<Settled> Repository::settle(const Delivery& delivery, const DeliveryOutco
         if (auto ok = carry_out(transaction, *decision); !ok) return fail(ok.error());
         return settled_as(decision->way);
       });
+  // What stood behind it in its resource's line may be ready now.
+  if (settled) neighbours_.news_for(delivery.destination());
+  return settled;
 }
 
 }  // namespace wallock::sqlite

@@ -111,10 +111,58 @@ TEST_CASE("acquire names who holds the resource and until when") {
     wanted.instance = c.instance;
     const auto refused = decide_acquire(held(), wanted, std::nullopt, at());
     REQUIRE_FALSE(refused);
-    CHECK(refused.error() ==
-          Error(c.expected,
-                ErrorFacts{.resource = "account-1", .holder = "ann", .retry_at = boot(120s)}));
+    CHECK(refused.error() == Error(c.expected, ErrorFacts{.resource = "account-1",
+                                                          .holder = "ann",
+                                                          .instance = first_instance,
+                                                          .retry_at = boot(120s)}));
   }
+}
+
+TEST_CASE("acquire leaves a free resource to those who were in line before") {
+  AcquireCommand late = command();
+  late.yields = true;
+  const auto refused = decide_acquire(rules::fresh_resource(), late, std::nullopt, at());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == Error(Errc::lease_held, ErrorFacts{.resource = "account-1"}));
+  // What is more than being late is said first, and a repeated request has its lease already.
+  late.holder = holder("ben");
+  CHECK(decide_acquire(held(), late, std::nullopt, at()).error().facts().holder == "ann");
+  AcquireCommand again = repeated();
+  again.yields = true;
+  CHECK(decide_acquire(held_by_request(), again, prior(), at()));
+}
+
+TEST_CASE("what a dead opening holds is over at once, and its token stays fenced") {
+  AcquireCommand wanted = command();
+  wanted.holder = holder("ben");
+  wanted.instance = second_instance;
+  CHECK(rules::occupant(held(), at()) == first_instance);
+  CHECK(refusal(decide_acquire(held(), wanted, std::nullopt, at())) == Errc::lease_held);
+  const ResourceState left = rules::without_dead_holder(held(), at());
+  CHECK(rules::occupant(left, at()) == std::nullopt);
+  const auto grant = decide_acquire(left, wanted, std::nullopt, at());
+  REQUIRE(grant);
+  CHECK(grant->change.next.max_fence >= held().issued);
+  // What had ended before its opening died ended when it did.
+  CHECK(rules::without_dead_holder(held(), at(500s)) == held());
+}
+
+TEST_CASE("acquiring several grants all under tokens in a row, or none") {
+  const AcquireCommand first = command();
+  AcquireCommand second = command();
+  second.resource = resource("account-2");
+  const std::vector<AcquireCommand> both{first, second};
+  const std::vector<ResourceState> free{rules::fresh_resource(), rules::fresh_resource()};
+  const auto grants = rules::decide_acquire_all(free, both, at());
+  REQUIRE(grants);
+  REQUIRE(grants->size() == 2);
+  CHECK((*grants)[0].token == token(1000));
+  CHECK((*grants)[1].token == token(1001));
+  CHECK((*grants)[1].change.entries.at(0).resource == resource("account-2"));
+  const std::vector<ResourceState> taken{rules::fresh_resource(), held()};
+  const auto refused = rules::decide_acquire_all(taken, both, at());
+  CHECK(refusal(refused) == Errc::already_held);
+  CHECK(refused.error().facts().resource == "account-2");
 }
 
 TEST_CASE("acquire saturates the end of a lease for ever") {

@@ -60,6 +60,11 @@ class FaultyRepository final : public LeaseRepository {
                         Instant deadline) override {
     return run({"acquire", deadline}, [&] { return inner_->acquire(command, metadata, deadline); });
   }
+  Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
+                                         const std::string& metadata, Instant deadline) override {
+    return run({"acquire_all", deadline},
+               [&] { return inner_->acquire_all(commands, metadata, deadline); });
+  }
   Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) override {
     return run({"renew", deadline}, [&] { return inner_->renew(lease, ttl, deadline); });
   }

@@ -103,6 +103,34 @@ Result<Lease> MemoryRepository::acquire(const rules::AcquireCommand& command,
                         .expires_at = grant->expires_at});
 }
 
+Result<std::vector<Lease>> MemoryRepository::acquire_all(
+    std::span<const rules::AcquireCommand> commands, const std::string& metadata,
+    Instant deadline) {
+  const Instant requested_at = clock_->now();
+  const auto lock = store_->lock(*clock_, deadline);
+  if (!lock) return fail(lock.error());
+  std::vector<rules::ResourceState> states;
+  for (const auto& command : commands)
+    states.push_back(lock->state(command.resource));
+  const auto grants = rules::decide_acquire_all(states, commands, lock->moment(*clock_));
+  if (!grants) return fail(grants.error());
+  std::vector<Lease> leases;
+  for (std::size_t n = 0; n < commands.size(); ++n) {
+    const rules::Grant& grant = (*grants)[n];
+    lock->apply(commands[n].resource, grant.change, clock_->wall_now());
+    (*lock)->resources[commands[n].resource.str()].metadata = metadata;
+    leases.push_back(Lease::create({.resource = commands[n].resource,
+                                    .token = grant.token,
+                                    .holder = commands[n].holder,
+                                    .instance = commands[n].instance,
+                                    .requested_at = std::min(requested_at, grant.granted_at),
+                                    .granted_at = grant.granted_at,
+                                    .expires_at = grant.expires_at})
+                         .value());
+  }
+  return leases;
+}
+
 Result<Lease> MemoryRepository::renew(const Lease& lease, Duration ttl, Instant deadline) {
   const Instant requested_at = clock_->now();
   const auto lock = store_->lock(*clock_, deadline);

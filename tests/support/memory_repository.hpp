@@ -20,6 +20,8 @@ class MemoryRepository final : public LeaseRepository {
 
   Result<Lease> acquire(const rules::AcquireCommand& command, const std::string& metadata,
                         Instant deadline) override;
+  Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
+                                         const std::string& metadata, Instant deadline) override;
   Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) override;
   Result<Committed> commit(const Lease& lease, std::span<const ActionRequest> actions,
                            const Work& work, const CommitOptions& options,

@@ -1,9 +1,12 @@
 // The rule of acquiring: who is granted a resource, and who is answered with an earlier grant.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "wallock/audit.hpp"
 #include "wallock/rules/breaker_row.hpp"
@@ -26,6 +29,7 @@ struct AcquireCommand {
   InstanceId instance{};
   Duration ttl{};
   std::optional<ActionId> request = {};
+  bool yields = false;  // others were in line before: a free resource is theirs
 };
 
 struct Grant {
@@ -73,7 +77,14 @@ inline Status check_free(const ResourceState& state, const AcquireCommand& comma
   const auto code = same_holder(*state.tenure, command) ? Errc::already_held : Errc::lease_held;
   return fail(Error(code, ErrorFacts{.resource = command.resource.str(),
                                      .holder = state.tenure->holder.str(),
+                                     .instance = state.tenure->instance,
                                      .retry_at = state.tenure->expires_at}));
+}
+
+// Leaves a free resource to those who were in line before.
+inline Status check_turn(const AcquireCommand& command) {
+  if (!command.yields) return {};
+  return fail(Error(Errc::lease_held, ErrorFacts{.resource = command.resource.str()}));
 }
 
 inline Grant grant(const ResourceState& state, const AcquireCommand& command, FencingToken token,
@@ -101,7 +112,8 @@ inline Grant grant(const ResourceState& state, const AcquireCommand& command, Fe
 
 // Grants the resource under the next token, or answers with the lease that the same request was
 // granted before. breaker_illegal, breaker_open, action_conflict, request_spent, already_held,
-// lease_held; invalid_token when the number line is used up, invariant_violated if it went back.
+// lease_held (without a holder if the command yields a free resource); invalid_token when the
+// number line is used up, invariant_violated if it went back.
 [[nodiscard]] inline Result<Grant> decide_acquire(const ResourceState& state,
                                                   const AcquireCommand& command,
                                                   const std::optional<PriorRequest>& prior,
@@ -111,9 +123,25 @@ inline Grant grant(const ResourceState& state, const AcquireCommand& command, Fe
   }
   if (command.request && prior) return detail::adopt(state, command, *prior, at);
   if (auto free = detail::check_free(state, command, at); !free) return fail(free.error());
+  if (auto turn = detail::check_turn(command); !turn) return fail(turn.error());
   const auto token = next_token(state, command.resource, at);
   if (!token) return fail(token.error());
   return detail::grant(state, command, *token, at);
+}
+
+// Grants all resources in one transaction, or none: the error is that of the first refusal in
+// order. `states[n]` belongs to `commands[n]`; the names differ.
+[[nodiscard]] inline Result<std::vector<Grant>> decide_acquire_all(
+    std::span<const ResourceState> states, std::span<const AcquireCommand> commands, Moment at) {
+  std::vector<Grant> grants;
+  grants.reserve(commands.size());
+  for (std::size_t n = 0; n < commands.size(); ++n) {
+    auto grant = decide_acquire(states[n], commands[n], std::nullopt, at);
+    if (!grant) return fail(grant.error());
+    at.position += grant->change.entries.size();
+    grants.push_back(*std::move(grant));
+  }
+  return grants;
 }
 
 }  // namespace wallock::rules

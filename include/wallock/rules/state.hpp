@@ -68,6 +68,26 @@ struct Moment {
   return state.tenure && state.issued.epoch() == at.epoch && at.now < state.tenure->expires_at;
 }
 
+// The resource as it stands once it is known that the opening which holds its lease, or probes its
+// breaker, is gone: what that opening had ends now instead of at the end of its ttl. Only asked for
+// when somebody else wants it; the fence keeps out whoever was taken for dead and is not.
+[[nodiscard]] inline ResourceState without_dead_holder(ResourceState state, const Moment& at) {
+  if (state.tenure) state.tenure->expires_at = std::min(state.tenure->expires_at, at.now);
+  if (state.breaker && state.breaker->probe) {
+    ProbeGrant& probe = *state.breaker->probe;
+    probe.expires_at = std::min(probe.expires_at, at.now);
+  }
+  return state;
+}
+
+// The opening that keeps others out of the resource now, if any.
+[[nodiscard]] inline std::optional<InstanceId> occupant(const ResourceState& state,
+                                                        const Moment& at) {
+  if (is_live(state, at)) return state.tenure->instance;
+  if (state.breaker && state.breaker->probe) return state.breaker->probe->instance;
+  return std::nullopt;
+}
+
 // What a rule answers when it changes something: the row to store and the records to append, in
 // order, in the same transaction.
 struct Change {

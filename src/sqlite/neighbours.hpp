@@ -1,0 +1,65 @@
+// Neighbours: what the repository knows of the store's other openings, and tells them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "host/sidecar.hpp"
+#include "sqlite/session.hpp"
+#include "wallock/action.hpp"
+
+namespace wallock::sqlite {
+
+// Over the sidecar, or over nothing where there is none: then nobody is known to be dead, and
+// nobody is told anything.
+//
+// All members may be called from all threads at once.
+class Neighbours {
+ public:
+  explicit Neighbours(std::shared_ptr<host::Sidecar> sidecar) noexcept
+      : sidecar_(std::move(sidecar)) {}
+
+  [[nodiscard]] host::Sidecar* sidecar() const noexcept { return sidecar_.get(); }
+  [[nodiscard]] host::Turnstile* turnstile() const noexcept {
+    return sidecar_ ? &sidecar_->turnstile() : nullptr;
+  }
+
+  // The resource as it stands once what a dead opening had there is over; nothing if there is no
+  // such thing. Asks the kernel only if somebody has the resource.
+  [[nodiscard]] std::optional<rules::ResourceState> without_dead(
+      const rules::ResourceState& state, const WriteTransaction& transaction) const {
+    if (!sidecar_) return std::nullopt;
+    const auto moment = transaction.moment();
+    const auto occupant = rules::occupant(state, moment);
+    if (!occupant || !sidecar_->membership().is_dead(static_cast<std::uint64_t>(*occupant))) {
+      return std::nullopt;
+    }
+    return rules::without_dead_holder(state, moment);
+  }
+
+  // After the COMMIT: the resource may be free.
+  void freed(const ResourceName& resource) const noexcept {
+    if (sidecar_) sidecar_->line().call_first(resource.str());
+  }
+  // After the COMMIT: there is news for those who claim for the destination.
+  void news_for(const Destination& destination) const noexcept {
+    if (sidecar_) sidecar_->doorbell().ring(destination.str());
+  }
+  void news_of(std::span<const ActionRequest> actions) const noexcept {
+    if (!sidecar_) return;
+    const Destination* last = nullptr;
+    for (const ActionRequest& action : actions) {
+      if (!action.destination() || (last != nullptr && *last == *action.destination())) continue;
+      last = &*action.destination();
+      news_for(*last);
+    }
+  }
+
+ private:
+  const std::shared_ptr<host::Sidecar> sidecar_;
+};
+
+}  // namespace wallock::sqlite
