@@ -164,8 +164,12 @@ class WALLOCK_EXPORT Coordinator {
   Status clear_forced(Given<ResourceName> resource);
 
   // Takes due deliveries for one destination, in commit order per resource; none is an empty list.
-  // Resources whose breaker is not CLOSED are passed over without using up an attempt.
-  [[nodiscard]] Result<std::vector<Delivery>> claim(ClaimOptions options);
+  // Resources whose breaker is not CLOSED are passed over without using up an attempt. While
+  // nothing is due it waits for options.wait: a commit or settlement of any process wakes it at
+  // once, a delivery that becomes due by its time within a quarter of a second. cancelled
+  // (business) if `stop` is requested.
+  [[nodiscard]] Result<std::vector<Delivery>> claim(ClaimOptions options,
+                                                    std::stop_token stop = {});
   // Says what became of a delivery. claim_lost (business) once another claim has it.
   [[nodiscard]] Result<Settled> settle(const Delivery& delivery, DeliveryOutcome outcome);
 

@@ -124,6 +124,9 @@ struct ClaimOptions {
   std::uint32_t limit = 1;
   // How long until another claim may take them over: 1 ms to 30 days.
   Duration ttl = std::chrono::seconds(30);
+  // How long to wait while nothing is due; 0 answers at once, negative is refused, Duration::max()
+  // waits until stopped.
+  Duration wait = Duration::zero();
   // Default: Options::holder.
   std::optional<Given<HolderId>> holder = {};
 };

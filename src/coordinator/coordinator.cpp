@@ -158,18 +158,19 @@ Status Coordinator::clear_forced(Given<ResourceName> resource) {
   });
 }
 
-Result<std::vector<Delivery>> Coordinator::claim(ClaimOptions options) {
-  return core_->call([&](LeaseRepository& store) -> Result<std::vector<Delivery>> {
+Result<std::vector<Delivery>> Coordinator::claim(ClaimOptions options, std::stop_token stop) {
+  return core_->call([&](LeaseRepository&) -> Result<std::vector<Delivery>> {
     auto destination = options.destination.check();
     if (!destination) return fail(destination.error());
     if (auto ok = check_limit(options.limit, detail::max_claimed); !ok) return fail(ok.error());
     if (auto ok = check_ttl(options.ttl); !ok) return fail(ok.error());
+    if (auto ok = check_wait(options.wait); !ok) return fail(ok.error());
     auto holder = core_->holder(options.holder);
     if (!holder) return fail(holder.error());
-    return store.claim({.destination = *std::move(destination),
-                        .limit = options.limit,
-                        .claim = {.holder = *std::move(holder), .ttl = options.ttl}},
-                       core_->deadline());
+    const ClaimRequest request{.destination = *std::move(destination),
+                               .limit = options.limit,
+                               .claim = {.holder = *std::move(holder), .ttl = options.ttl}};
+    return core_->claim(request, options.wait, stop);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coordinator/checks.hpp"
+#include "coordinator/news.hpp"
 
 namespace wallock::detail {
 namespace {
@@ -125,6 +126,21 @@ Result<std::vector<Lease>> CoordinatorCore::acquire_all(
       command.yields = now.yields;
     return store_->acquire_all(commands, options.metadata, now.deadline);
   });
+}
+
+Result<std::vector<Delivery>> CoordinatorCore::claim(const ClaimRequest& request, Duration wait,
+                                                     const std::stop_token& stop) {
+  if (stop.stop_requested()) return fail(Errc::cancelled);
+  const Instant until = saturating_add(now(), wait);
+  NewsOf news(sidecar(), *options_.clock, jitter_, request.destination, stop);
+  for (;;) {
+    news.mark();
+    auto deliveries = store_->claim(request, deadline());
+    if (!deliveries || !deliveries->empty()) return deliveries;
+    if (now() >= until) return deliveries;
+    news.await(until);
+    if (stop.stop_requested()) return fail(Errc::cancelled);
+  }
 }
 
 host::Sidecar* CoordinatorCore::sidecar() const noexcept {

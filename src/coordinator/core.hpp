@@ -69,6 +69,9 @@ class CoordinatorCore {
   [[nodiscard]] Result<std::vector<Lease>> acquire_all(
       std::span<const Given<ResourceName>> resources, const AcquireOptions& options,
       const std::stop_token& stop);
+  // Claims, waiting for as long as nothing is due. For use inside call().
+  [[nodiscard]] Result<std::vector<Delivery>> claim(const ClaimRequest& request, Duration wait,
+                                                    const std::stop_token& stop);
   // Calls ask(Attempt) -> Result until it answers something else than lease_held, or a wait of
   // `wait` for whoever has the resource is over. For use inside call().
   template <class Ask>
