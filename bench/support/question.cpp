@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "machine.hpp"
+#include "scratch_folder.hpp"
 #include "statistics.hpp"
 
 namespace wallock::bench {
@@ -30,27 +31,6 @@ constexpr std::size_t most_warm_operations = 1500;
 constexpr std::size_t trial_operations = 100;
 // Measured in turns of this many operations, so that both sides see the same disk and load.
 constexpr std::size_t turns = 10;
-
-// An empty folder that goes away with everything in it.
-class ScratchFolder {
- public:
-  ScratchFolder(const std::string& parent, std::string_view name)
-      : path_(std::filesystem::path(parent) / "wallock_bench" / name) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] std::string str() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Contender {
   const MakeSide& make;
