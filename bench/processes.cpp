@@ -123,8 +123,7 @@ int main(int argc, char** argv) {
   const Durability level = level_of(arguments.text("level", "every_answer"));
   const std::string dir = arguments.text("dir", ".");
   std::filesystem::create_directories(dir);
-  Machine machine = describe_machine(dir);
-  machine.emplace_back("level", std::string(to_string(level)));
+  const Machine machine = describe_machine(dir, level);
   std::vector<Row> rows = measure(LoopKind::execute, arguments, level);
   for (Row& row : measure(LoopKind::lease, arguments, level))
     rows.push_back(std::move(row));

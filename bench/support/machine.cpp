@@ -92,19 +92,33 @@ std::string flush_time(const std::string& folder) {
   return times.empty() ? "unknown" : text.data();
 }
 
-}  // namespace
+using Description = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<std::pair<std::string, std::string>> describe_machine(const std::string& folder) {
+Description common_description(const std::string& folder) {
   return {{"processor", processor()},
           {"cores", std::to_string(std::thread::hardware_concurrency())},
           {"load", load()},
           {"kernel", kernel()},
           {"file_system", file_system(folder)},
           {"flush", flush_time(folder)},
-          {"sqlite", std::string(sqlite3_libversion()) + " " + sqlite3_sourceid()},
-          {"baseline_synchronous",
-           "every_answer: FULL; commits: NORMAL for acquire, release and claim, FULL for the rest; "
-           "relaxed: NORMAL"}};
+          {"sqlite", std::string(sqlite3_libversion()) + " " + sqlite3_sourceid()}};
+}
+
+}  // namespace
+
+Description describe_machine(const std::string& folder) {
+  Description description = common_description(folder);
+  description.emplace_back(
+      "baseline_synchronous",
+      "every_answer: FULL; commits: NORMAL for acquire, release and claim, FULL for the rest; "
+      "relaxed: NORMAL");
+  return description;
+}
+
+Description describe_machine(const std::string& folder, Durability level) {
+  Description description = common_description(folder);
+  description.emplace_back("level", to_string(level));
+  return description;
 }
 
 }  // namespace wallock::bench

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "wallock/options.hpp"
+
 namespace wallock::bench {
 
 // Pairs of a key and its value, for people and for JSON: processor, cores, load, kernel, file
@@ -12,5 +14,8 @@ namespace wallock::bench {
 // be found out is "unknown".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe_machine(
     const std::string& folder);
+// The same for a program that has no baseline and runs at one level: with that level instead.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> describe_machine(
+    const std::string& folder, Durability level);
 
 }  // namespace wallock::bench
