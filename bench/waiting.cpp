@@ -1,8 +1,6 @@
 // How does waiting for a lease go? From the release to the next holder in another process, from
 // SIGKILL of a holder whose lease would last a minute to its successor, and what a process costs
 // while it waits.
-#include <errno.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -135,18 +133,14 @@ std::vector<Row> measure_kills(const std::string& path, Durability level, std::s
     }
   }
   kill_and_join(waiter);
-  const std::string note = misses == 0 ? "" : std::to_string(misses) + " not taken over within 2 s";
-  return {{.name = "SIGKILL to acquired/p50",
-           .value = percentile(times, 50),
-           .unit = "us",
-           .note = note},
-          {.name = "SIGKILL to acquired/p99",
-           .value = percentile(times, 99),
-           .unit = "us",
-           .note = note},
-          {.name = "SIGKILL to acquired/taken over",
-           .value = static_cast<double>(times.size()),
-           .unit = "times"}};
+  std::vector<Row> rows{{.name = "SIGKILL to acquired/taken over",
+                         .value = static_cast<double>(times.size()),
+                         .unit = "times",
+                         .note = std::to_string(misses) + " not taken over within 2 s"}};
+  if (times.empty()) return rows;
+  rows.push_back({.name = "SIGKILL to acquired/p50", .value = percentile(times, 50), .unit = "us"});
+  rows.push_back({.name = "SIGKILL to acquired/p99", .value = percentile(times, 99), .unit = "us"});
+  return rows;
 }
 
 // What a process used while it waited.
