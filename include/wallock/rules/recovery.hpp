@@ -32,6 +32,17 @@ struct CompleteRecoveryCommand {
   std::string actor = {};
 };
 
+// Closing wants evidence: 1 to 1024 bytes of UTF-8. A failed probe may go without.
+// invalid_evidence.
+[[nodiscard]] inline Status check_evidence(const RecoveryVerdict& verdict) {
+  const std::string& evidence = verdict.evidence;
+  if ((verdict.recovered && evidence.empty()) || evidence.size() > max_detail_bytes ||
+      !is_valid_utf8(evidence)) {
+    return fail(invalid(Errc::invalid_evidence, "evidence", max_detail_bytes));
+  }
+  return {};
+}
+
 namespace detail {
 
 // Allows a probe of the row as it stands now.
@@ -62,16 +73,6 @@ inline ResourceState probing(ResourceState state, const BreakerRow& row, const P
   state.breaker->epoch = at.epoch;
   state.breaker->probe = grant;
   return state;
-}
-
-// Closing wants evidence; a failed probe may go without.
-inline Status check_evidence(const RecoveryVerdict& verdict) {
-  const std::string& evidence = verdict.evidence;
-  if ((verdict.recovered && evidence.empty()) || evidence.size() > max_detail_bytes ||
-      !is_valid_utf8(evidence)) {
-    return fail(invalid(Errc::invalid_evidence, "evidence", max_detail_bytes));
-  }
-  return {};
 }
 
 // PROBING -> CLOSED: all counts start again, save the generation.
@@ -112,7 +113,7 @@ inline BreakerRow recovered(const BreakerRow& row, const Moment& at) {
                                                              const BreakerPolicy& policy,
                                                              const Moment& at) {
   const RecoveryVerdict& verdict = command.verdict;
-  if (auto ok = detail::check_evidence(verdict); !ok) return fail(ok.error());
+  if (auto ok = check_evidence(verdict); !ok) return fail(ok.error());
   if (auto legal = check_legal(state, command.resource); !legal) return fail(legal.error());
   const BreakerRow& row = *state.breaker;
   if (!probe_lives(row, at) || row.probe->token != command.token) {
