@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "host/process.hpp"
+#include "host/sidecar_file.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/result.hpp"
 
 namespace wallock::host {
-
-// The file beside a database that carries the library's kernel locks: "<database>-wallock". It
-// holds nothing durable. It is never deleted: who waits for a lock on it and who comes later must
-// mean one file.
-[[nodiscard]] std::string sidecar_path(std::string_view database);
 
 // Exclusive among all threads and processes of this machine, by an open file description lock on
 // byte 0 of the sidecar (fcntl(2), F_OFD_SETLK; flock(2) where there is none). The kernel drops it
