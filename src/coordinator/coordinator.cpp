@@ -136,7 +136,7 @@ Result<Probe> Coordinator::begin_recovery(Given<ResourceName> resource, Recovery
 
 Status Coordinator::complete_recovery(const Probe& probe, const RecoveryVerdict& verdict) {
   return core_->call([&](LeaseRepository& store) -> Status {
-    if (auto ok = detail::check_evidence(verdict.evidence); !ok) return ok;
+    if (auto ok = rules::check_evidence(verdict); !ok) return ok;
     return store.complete_recovery(probe, verdict, core_->deadline());
   });
 }

@@ -185,6 +185,9 @@ TEST_CASE("the largest and smallest legal arguments reach the store") {
   CHECK(coordinator.execute("e", ActionFields{.id = "x", .payload = std::string(1000, 'p')}));
   CHECK(coordinator.force_open("f", std::string(1024, 'r')));
   CHECK(coordinator.claim({.destination = "d", .limit = 1000}));
+  // A failed probe needs no evidence: it is for the store to say that this probe is unknown.
+  CHECK(coordinator.complete_recovery(some_probe(), {.recovered = false}).error().code() ==
+        Errc::probe_lost);
   CHECK(coordinator.leases(10'000));
   CHECK(coordinator.audit({.limit = 10'000}));
 }
