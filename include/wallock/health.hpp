@@ -21,6 +21,7 @@ struct Health {
   // Without it everything works, by polling: fairness is not promised, and a dead holder has its
   // ttl.
   bool has_sidecar = false;
+  bool shares_flushes = false;        // Options::share_flushes, as it behaves
   std::uint64_t openings = 0;         // of the store, alive now, this one included; 0 if unknown
   std::uint64_t waiting_in_line = 0;  // calls that wait for a resource, of all processes
   std::uint64_t epoch = 0;

@@ -51,6 +51,10 @@ inline constexpr std::size_t max_metadata_bytes = 4096;
 // How a store is opened. The policies are this Coordinator's own; give all processes the same.
 struct Options {
   Durability durability = Durability::commits;
+  // Processes flush the log for each other (docs/architecture.md): the same promises, far more of
+  // them per second when several processes write. False: every transaction that must be durable
+  // flushes for itself, as it also does where there is no sidecar.
+  bool share_flushes = true;
   // Who acquires when AcquireOptions names nobody. With a name here all threads are one holder, and
   // none of them waits for another. Default: a name made of this opening's random
   // identity and the calling thread, so that two threads are two holders.
@@ -150,8 +154,24 @@ namespace detail {
 
 inline Status check_duration(Duration value, Duration least, Duration most,
                              std::string_view field) {
-  if (value < least) return fail(invalid(Errc::invalid_duration, field, least.count()));
-  if (value > most) return fail(invalid(Errc::invalid_duration, field, most.count()));
+  if (value < least) {
+    return fail(
+        invalid(Errc::invalid_duration, field, least.count(), Bound::at_least, Unit::nanoseconds));
+  }
+  if (value > most) {
+    return fail(
+        invalid(Errc::invalid_duration, field, most.count(), Bound::at_most, Unit::nanoseconds));
+  }
+  return {};
+}
+
+// A number of things, 1 to `most`.
+inline Status check_count(std::uint64_t value, std::int64_t most, std::string_view field,
+                          Unit unit = Unit::none) {
+  if (value == 0) return fail(invalid(Errc::invalid_option, field, 1, Bound::at_least, unit));
+  if (value > static_cast<std::uint64_t>(most)) {
+    return fail(invalid(Errc::invalid_option, field, most, Bound::at_most, unit));
+  }
   return {};
 }
 
@@ -166,12 +186,10 @@ inline Status check_wait(Duration wait) {
 }
 
 inline Status check(const BreakerPolicy& policy) {
-  constexpr std::uint32_t most = 1'000'000;
+  constexpr std::int64_t most = 1'000'000;
   constexpr Duration least_interval = std::chrono::milliseconds(1);
   constexpr Duration most_interval = std::chrono::hours(24);
-  if (policy.trip_after == 0 || policy.trip_after > most) {
-    return fail(invalid(Errc::invalid_option, "breaker.trip_after", most));
-  }
+  if (auto ok = detail::check_count(policy.trip_after, most, "breaker.trip_after"); !ok) return ok;
   if (auto ok = detail::check_duration(policy.first_interval, least_interval, most_interval,
                                        "breaker.first_interval");
       !ok) {
@@ -183,9 +201,10 @@ inline Status check(const BreakerPolicy& policy) {
 
 inline Status check(const DeliveryPolicy& policy) {
   using std::chrono::milliseconds;
-  constexpr std::uint32_t most_attempts = 1000;
-  if (policy.max_attempts == 0 || policy.max_attempts > most_attempts) {
-    return fail(invalid(Errc::invalid_option, "delivery.max_attempts", most_attempts));
+  constexpr std::int64_t most_attempts = 1000;
+  if (auto ok = detail::check_count(policy.max_attempts, most_attempts, "delivery.max_attempts");
+      !ok) {
+    return ok;
   }
   if (auto ok = detail::check_duration(policy.max_age, std::chrono::seconds(1),
                                        std::chrono::days(30), "delivery.max_age");
@@ -210,8 +229,10 @@ inline Status check(const Options& options) {
       !ok) {
     return ok;
   }
-  if (options.max_payload == 0 || options.max_payload > max_payload_bytes) {
-    return fail(invalid(Errc::invalid_option, "max_payload", max_payload_bytes));
+  if (auto ok =
+          detail::check_count(options.max_payload, max_payload_bytes, "max_payload", Unit::bytes);
+      !ok) {
+    return ok;
   }
   if (options.holder) {
     if (auto holder = options.holder->check(); !holder) return fail(holder.error());

@@ -36,10 +36,11 @@ Result<CreationLock> CreationLock::acquire(std::string_view database, const Cloc
                                            Instant deadline) {
   auto resolved = resolve(database);
   if (!resolved) return fail(resolved.error());
-  const auto file = open_sidecar(*resolved);
-  if (!file) return fail(file.error());
-  CreationLock lock(*file, *std::move(resolved));
-  while (!try_lock(*file)) {
+  auto opened = std::make_unique<UnforkedFile>([&] { return open_sidecar(*resolved); });
+  const int file = opened->get();
+  if (file < 0) return unavailable(opened->error());
+  CreationLock lock(std::move(opened), *std::move(resolved));
+  while (!try_lock(file)) {
     const int error = errno;
     if (error != EINTR && !is_taken(error)) return unavailable(error);
     const Instant now = clock.now();
@@ -49,17 +50,11 @@ Result<CreationLock> CreationLock::acquire(std::string_view database, const Cloc
   return lock;
 }
 
-CreationLock::CreationLock(CreationLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      database_(std::move(other.database_)),
-      process_(other.process_) {}
-
 CreationLock& CreationLock::operator=(CreationLock&& other) noexcept {
   if (this != &other) {
     let_go();
-    file_ = std::exchange(other.file_, -1);
+    file_ = std::move(other.file_);
     database_ = std::move(other.database_);
-    process_ = other.process_;
   }
   return *this;
 }
@@ -67,13 +62,9 @@ CreationLock& CreationLock::operator=(CreationLock&& other) noexcept {
 CreationLock::~CreationLock() { let_go(); }
 
 void CreationLock::let_go() noexcept {
-  if (file_ < 0) return;
-  if (!process_.forked()) {
-    share_sidecar(file_, database_);
-    unlock(file_);
-  }
-  close(file_);
-  file_ = -1;
+  if (file_ == nullptr || file_->forked() || !file_->is_intact()) return;
+  share_sidecar(file_->get(), database_);
+  unlock(file_->get());
 }
 
 }  // namespace wallock::host

@@ -1,12 +1,13 @@
 // CreationLock: one process at a time creates or migrates a store.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "host/process.hpp"
 #include "host/sidecar_file.hpp"
+#include "host/unforked_file.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/result.hpp"
 
@@ -14,10 +15,11 @@ namespace wallock::host {
 
 // Exclusive among all threads and processes of this machine, by an open file description lock on
 // byte 0 of the sidecar (fcntl(2), F_OFD_SETLK; flock(2) where there is none). The kernel drops it
-// when its process dies. Writes nothing into the file and never opens the database.
+// when its process dies; a child of fork(2) does not keep it. Writes nothing into the file and
+// never opens the database.
 //
 // Move-only; belongs to one thread at a time. The destructor lets go of the lock; in a forked child
-// it does not, because parent and child share it.
+// it does not, because it is the parent's.
 class CreationLock {
  public:
   // Waits for the lock until `deadline` on `clock`, at least one attempt. Creates the file with the
@@ -30,20 +32,19 @@ class CreationLock {
   [[nodiscard]] static Result<CreationLock> acquire(std::string_view database, const Clock& clock,
                                                     Instant deadline);
 
-  CreationLock(CreationLock&& other) noexcept;
+  CreationLock(CreationLock&& other) noexcept = default;
   CreationLock& operator=(CreationLock&& other) noexcept;
   CreationLock(const CreationLock&) = delete;
   CreationLock& operator=(const CreationLock&) = delete;
   ~CreationLock();
 
  private:
-  CreationLock(int file, std::string database) noexcept
-      : file_(file), database_(std::move(database)) {}
+  CreationLock(std::unique_ptr<UnforkedFile> file, std::string database) noexcept
+      : file_(std::move(file)), database_(std::move(database)) {}
   void let_go() noexcept;
 
-  int file_;
+  std::unique_ptr<UnforkedFile> file_;
   std::string database_;
-  ProcessMark process_;
 };
 
 }  // namespace wallock::host

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <sys/stat.h>
-
 #include "host/sidecar_file.hpp"
 #include "host/sidecar_layout.hpp"
 
@@ -79,18 +77,15 @@ std::optional<Membership::Place> Membership::join(MembershipLayout& layout,
 }
 
 Membership::Membership(MembershipLayout& layout, const UnforkedFile& file, Place own) noexcept
-    : layout_(layout), file_(file), own_(own), mark_(layout.places[own].mark.load()) {
-  struct stat found{};
-  if (fstat(file_.get(), &found) != 0) return;
-  device_ = found.st_dev;
-  inode_ = found.st_ino;
-}
+    : layout_(layout), file_(file), own_(own), mark_(layout.places[own].mark.load()) {}
 
 // The id first: who finds the byte free and looks at the id again must not take this for a death.
+// An opening that lost its descriptor may have lost its place to another by now.
 Membership::~Membership() {
   if (forked()) return;
-  layout_.places[own_].instance.store(0);
-  unlock_byte(file_.get(), byte_of(own_));
+  MemberPlace& place = layout_.places[own_];
+  if (place.mark.load() == mark_) place.instance.store(0);
+  if (file_.is_intact()) unlock_byte(file_.get(), byte_of(own_));
 }
 
 bool Membership::is_dead(std::uint64_t instance) const noexcept {
@@ -106,7 +101,8 @@ bool Membership::is_dead(std::uint64_t instance) const noexcept {
 
 bool Membership::is_alive(Place place) const noexcept {
   if (forked() || place == own_) return true;
-  return is_locked_by_others(file_.get(), byte_of(place), 1) || !is_file_still_ours();
+  // On a file that is not the sidecar nobody has a lock, and everybody would be dead.
+  return is_locked_by_others(file_.get(), byte_of(place), 1) || !file_.is_intact();
 }
 
 bool Membership::lives(Mark mark) const noexcept {
@@ -124,13 +120,6 @@ std::size_t Membership::count() const noexcept {
     alive += is_taken && is_alive(place) ? 1 : 0;
   }
   return alive;
-}
-
-// An application that closes all descriptors takes ours along and may get their numbers for files
-// of its own: on those nobody has a lock, and everybody would be dead.
-bool Membership::is_file_still_ours() const noexcept {
-  struct stat found{};
-  return fstat(file_.get(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
 }
 
 }  // namespace wallock::host

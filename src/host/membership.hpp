@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include <sys/types.h>
-
 #include "host/unforked_file.hpp"
 
 namespace wallock::host {
@@ -67,14 +65,10 @@ class Membership {
   [[nodiscard]] std::size_t count() const noexcept;
 
  private:
-  [[nodiscard]] bool is_file_still_ours() const noexcept;
-
   MembershipLayout& layout_;
   const UnforkedFile& file_;
   Place own_;
   Mark mark_;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
 };
 
 }  // namespace wallock::host

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/creation_lock.hpp"
+#include "host/process.hpp"
 #include "host/sidecar_file.hpp"
 #include "host/sidecar_layout.hpp"
 #include "host/unforked_file.hpp"
@@ -20,13 +21,6 @@ namespace wallock::host {
 namespace {
 
 std::uint64_t hashed_boot_id(const Clock& clock) { return hash_of(clock.boot_id().value_or("")); }
-
-int open_file(const std::string& database) {
-  const auto file = open_sidecar(database);
-  if (file) return *file;
-  errno = file.error().facts().native;
-  return -1;
-}
 
 // Whether a file that nobody uses may be written over: 0, or an errno. Its first bytes are a
 // sidecar's, or nothing yet.
@@ -110,7 +104,7 @@ class Mapping {
 // In the order of their making: each needs those above it.
 class Sidecar::Parts {
  public:
-  explicit Parts(const std::string& database) : file([&] { return open_file(database); }) {}
+  explicit Parts(const std::string& database) : file([&] { return open_sidecar(database); }) {}
 
   // 0, or an errno; once. The caller holds the creation lock.
   [[nodiscard]] int open(const std::string& database, std::uint64_t instance, const Clock& clock);
@@ -120,6 +114,7 @@ class Sidecar::Parts {
   std::optional<Membership> membership = {};
   std::optional<Turnstile> turnstile = {};
   std::optional<WaitingLine> line = {};
+  std::optional<FlushLine> flush_line = {};
   std::optional<Doorbell> doorbell = {};
 
  private:
@@ -153,6 +148,7 @@ int Sidecar::Parts::open(const std::string& database, std::uint64_t instance, co
   membership.emplace(layout.members, file, *place);
   turnstile.emplace(layout.turnstile, *membership, clock);
   line.emplace(layout.line, *membership, clock);
+  flush_line.emplace(layout.flush);
   doorbell.emplace(layout.doorbell, *membership);
   return 0;
 }
@@ -175,6 +171,7 @@ Sidecar::~Sidecar() = default;
 Turnstile& Sidecar::turnstile() const noexcept { return *parts_->turnstile; }
 Membership& Sidecar::membership() const noexcept { return *parts_->membership; }
 WaitingLine& Sidecar::line() const noexcept { return *parts_->line; }
+FlushLine& Sidecar::flush_line() const noexcept { return *parts_->flush_line; }
 Doorbell& Sidecar::doorbell() const noexcept { return *parts_->doorbell; }
 
 }  // namespace wallock::host

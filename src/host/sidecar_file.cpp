@@ -55,18 +55,18 @@ void share_sidecar(int file, const std::string& database) noexcept {
   if ((own.st_mode & permission_bits) != mode) static_cast<void>(fchmod(file, mode));
 }
 
-Result<int> open_sidecar(const std::string& database) {
+int open_sidecar(const std::string& database) {
   const std::string sidecar = sidecar_path(database);
   int file = open_existing(sidecar);
   if (file < 0 && errno == ENOENT) {
     file = create(sidecar, database);
     if (file < 0 && errno == EEXIST) file = open_existing(sidecar);
   }
-  if (file < 0) return unavailable(errno);
   struct stat found{};
-  if (fstat(file, &found) == 0 && S_ISREG(found.st_mode)) return file;
+  if (file < 0 || (fstat(file, &found) == 0 && S_ISREG(found.st_mode))) return file;
   close(file);
-  return unavailable(EINVAL);
+  errno = EINVAL;
+  return -1;
 }
 
 int check_sidecar(int file, const std::string& database) noexcept {

@@ -16,9 +16,8 @@ namespace wallock::host {
 
 // Opens the sidecar of `database` (a resolved path), creating it with the database's mode and, for
 // root, its owner; 0600 if there is no database yet. Close-on-exec; follows no link.
-// store_unavailable with errno (transient): it cannot be created or opened, is a link (ELOOP) or no
-// regular file (EINVAL).
-[[nodiscard]] Result<int> open_sidecar(const std::string& database);
+// -1 with errno: it cannot be created or opened, is a link (ELOOP) or no regular file (EINVAL).
+[[nodiscard]] int open_sidecar(const std::string& database);
 
 // Gives the sidecar the database's mode and, for root, its owner: the umask must not shut out a
 // user who may write the database, nor a store that root touched first its owner. Only the file's

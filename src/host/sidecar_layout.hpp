@@ -78,6 +78,18 @@ struct TurnstileLayout {
   WaitingSlots slots;
 };
 
+// What is known of the log's flushes. Kept when the openings are all gone: what they wrote may be
+// visible and not flushed.
+struct FlushLayout {
+  alignas(cache_line) SharedNumber announced;
+  SharedNumber written;
+  SharedNumber flushed;
+  SharedInstant flushing_since;  // 0: nobody flushes
+  SharedWord broken;
+  SharedWord news;
+  SharedWord sleepers;
+};
+
 struct DoorbellLayout {
   struct alignas(cache_line) Bell {
     SharedWord rings;
@@ -90,6 +102,7 @@ struct SidecarLayout {
   SidecarHeader header;
   MembershipLayout members;
   TurnstileLayout turnstile;
+  FlushLayout flush;
   DoorbellLayout doorbell;
   WaitingLineLayout line;
 };

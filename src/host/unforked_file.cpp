@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace wallock::host {
@@ -29,11 +30,12 @@ UnforkedFiles& UnforkedFiles::all() {
   return *made;
 }
 
-// close(2) is all that is called here: the child of a process with threads may do no more.
+// fstat(2) and close(2) are all that is called here: the child of a process with threads may do no
+// more.
 void UnforkedFiles::in_child() noexcept {
   for (UnforkedFile* const file : all().files) {
     file->forked_.store(true, std::memory_order_relaxed);
-    close(file->file_);
+    if (file->is_intact()) close(file->file_);
   }
   all().files.clear();
   all().mutex.unlock();
@@ -48,13 +50,23 @@ UnforkedFile::UnforkedFile(const std::function<int()>& open) {
     error_ = errno;
     return;
   }
+  struct stat found{};
+  if (fstat(file_, &found) == 0) {
+    device_ = found.st_dev;
+    inode_ = found.st_ino;
+  }
   all.files.push_back(this);
 }
 
 UnforkedFile::~UnforkedFile() {
   UnforkedFiles& all = UnforkedFiles::all();
   const std::lock_guard no_fork(all.mutex);
-  if (std::erase(all.files, this) != 0) close(file_);
+  if (std::erase(all.files, this) != 0 && is_intact()) close(file_);
+}
+
+bool UnforkedFile::is_intact() const noexcept {
+  struct stat found{};
+  return fstat(file_, &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
 }
 
 }  // namespace wallock::host

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <functional>
 
+#include <sys/types.h>
+
 namespace wallock::host {
 
 // A descriptor whose kernel locks tell others that this process is alive. A child made by fork(2)
@@ -25,6 +27,9 @@ class UnforkedFile {
   // -1 if it could not be opened, with the errno of that in error().
   [[nodiscard]] int get() const noexcept { return file_; }
   [[nodiscard]] int error() const noexcept { return error_; }
+  // False once the descriptor is another file's or none: an application that closes all descriptors
+  // takes this one along, and its locks, and may get the number again for a file of its own.
+  [[nodiscard]] bool is_intact() const noexcept;
   // True in a child of the process that opened it. One load.
   [[nodiscard]] bool forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
 
@@ -33,6 +38,8 @@ class UnforkedFile {
 
   int file_ = -1;
   int error_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   std::atomic<bool> forked_{false};
 };
 

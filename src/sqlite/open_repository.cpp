@@ -36,6 +36,16 @@ std::shared_ptr<host::Sidecar> open_sidecar(const std::string& path, InstanceId 
   return *std::move(sidecar);
 }
 
+// Null if flushes are not shared. Flushes once: what others, who are gone, left in the log may be
+// visible and not durable.
+std::unique_ptr<Flusher> open_flusher(const std::string& path, const Options& options,
+                                      bool has_sidecar, const Clock& clock, Instant deadline) {
+  if (!has_sidecar || !options.share_flushes) return nullptr;
+  auto flusher = Flusher::open(path, clock, deadline);
+  if (!flusher || !(*flusher)->flush()) return nullptr;
+  return *std::move(flusher);
+}
+
 Result<OpenedRepository> open_at(const std::string& path, const Options& options,
                                  InstanceId instance, const std::shared_ptr<const Clock>& clock) {
   const Instant deadline = saturating_add(clock->now(), options.operation_timeout);
@@ -47,9 +57,10 @@ Result<OpenedRepository> open_at(const std::string& path, const Options& options
   if (!session) return fail(session.error());
   auto reader = Reader::open(path, clock, options.operation_timeout);
   if (!reader) return fail(reader.error());
+  auto flusher = open_flusher(path, options, sidecar != nullptr, *clock, deadline);
   return OpenedRepository{
       std::make_unique<Repository>(path, *std::move(session), *std::move(reader),
-                                   Neighbours(sidecar), options, clock),
+                                   Neighbours(sidecar), std::move(flusher), options, clock),
       sidecar};
 }
 

@@ -15,8 +15,10 @@ bool has_wal_reset_bug(int version) {
 
 Repository::Repository(std::string path, std::unique_ptr<Session> session,
                        std::unique_ptr<Reader> reader, Neighbours neighbours,
-                       const Options& options, std::shared_ptr<const Clock> clock)
+                       std::unique_ptr<Flusher> flusher, const Options& options,
+                       std::shared_ptr<const Clock> clock)
     : open_path_(path),
+      operation_timeout_(options.operation_timeout),
       breaker_policy_(options.breaker),
       delivery_policy_(options.delivery),
       // Without a boot id nothing tells a restart, so nothing may be lost by one.
@@ -25,26 +27,29 @@ Repository::Repository(std::string path, std::unique_ptr<Session> session,
                       : options.durability),
       clock_(std::move(clock)),
       neighbours_(std::move(neighbours)),
-      writer_(std::move(path), std::move(session), durability_, clock_, neighbours_.turnstile()),
+      writer_(std::move(path), std::move(session), durability_, clock_,
+              {.turnstile = neighbours_.turnstile(),
+               .flush_line = flusher ? &neighbours_.sidecar()->flush_line() : nullptr,
+               .flusher = std::move(flusher)}),
       reader_(std::move(reader)),
       random_(std::random_device{}()) {}
 
 Result<BreakerStatus> Repository::breaker(const ResourceName& resource) {
-  return reader_->breaker(resource, breaker_policy_);
+  return once_visible(reader_->breaker(resource, breaker_policy_));
 }
 
 Result<std::vector<LeaseInfo>> Repository::leases(std::size_t limit) {
-  return reader_->leases(limit);
+  return once_visible(reader_->leases(limit));
 }
 
 Result<std::vector<AuditRecord>> Repository::audit(const AuditRange& range) {
-  return reader_->audit(range);
+  return once_visible(reader_->audit(range));
 }
 
-Result<TreeHead> Repository::root() { return reader_->root(); }
+Result<TreeHead> Repository::root() { return once_visible(reader_->root()); }
 
 Result<VerifyReport> Repository::verify(const std::optional<TreeHead>& trusted) {
-  return reader_->verify(trusted);
+  return once_visible(reader_->verify(trusted));
 }
 
 Result<Health> Repository::health() {
@@ -56,6 +61,7 @@ Result<Health> Repository::health() {
   health->has_boot_id = clock_->boot_id().has_value();
   health->wal_frames = writer_.wal_frames();
   health->checkpoints = writer_.checkpoints();
+  health->shares_flushes = writer_.shares_flushes();
   health->has_sidecar = neighbours_.sidecar() != nullptr;
   if (const auto* sidecar = neighbours_.sidecar()) {
     health->openings = sidecar->membership().count();

@@ -18,13 +18,16 @@ namespace wallock::sqlite {
 class Repository final : public LeaseRepository {
  public:
   Repository(std::string path, std::unique_ptr<Session> session, std::unique_ptr<Reader> reader,
-             Neighbours neighbours, const Options& options, std::shared_ptr<const Clock> clock);
+             Neighbours neighbours, std::unique_ptr<Flusher> flusher, const Options& options,
+             std::shared_ptr<const Clock> clock);
 
   Result<Lease> acquire(const rules::AcquireCommand& command, const std::string& metadata,
                         Instant deadline) override;
   Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
                                          const std::string& metadata, Instant deadline) override;
   Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) override;
+  Result<std::vector<Result<Lease>>> renew_all(std::span<const RenewRequest> requests,
+                                               Instant deadline) override;
   Result<Committed> commit(const Lease& lease, std::span<const ActionRequest> actions,
                            const Work& work, const CommitOptions& options,
                            Instant deadline) override;
@@ -58,6 +61,17 @@ class Repository final : public LeaseRepository {
 
  private:
   const host::OpenPath open_path_;  // first: until everything here is closed
+  // The answer, once it may be given: what it was read from is durable, as far as it must be.
+  template <class T>
+  [[nodiscard]] Result<T> once_visible(Result<T> answer) {
+    if (!answer) return answer;
+    if (auto ok = writer_.await_visible(saturating_add(clock_->now(), operation_timeout_)); !ok) {
+      return fail(ok.error());
+    }
+    return answer;
+  }
+
+  const Duration operation_timeout_;
   const BreakerPolicy breaker_policy_;
   const DeliveryPolicy delivery_policy_;
   const Durability durability_;

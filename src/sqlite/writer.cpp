@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <optional>
+#include <utility>
 
 #include "sqlite/sql_error.hpp"
 
@@ -73,11 +74,11 @@ class WorkTransaction final : public Transaction {
 }  // namespace
 
 Writer::Writer(std::string path, std::unique_ptr<Session> session, Durability durability,
-               std::shared_ptr<const Clock> clock, host::Turnstile* turnstile)
+               std::shared_ptr<const Clock> clock, Shared shared)
     : path_(std::move(path)),
       durability_(durability),
       clock_(std::move(clock)),
-      turnstile_(turnstile),
+      shared_(std::move(shared)),
       queue_(*clock_),
       session_(std::move(session)),
       checkpointer_(path_, *clock_),
@@ -86,15 +87,19 @@ Writer::Writer(std::string path, std::unique_ptr<Session> session, Durability du
 }
 
 // Half of the time at most: whatever holds the turnstile up, the write lock is still asked for.
-void Writer::Turn::enter(const Clock& clock, Instant deadline) noexcept {
-  if (turnstile_ == nullptr || taken_) return;
-  taken_ = turnstile_->enter(Duration::zero()) ||
-           turnstile_->enter(saturating_sub(deadline, clock.now()) / 2);
+void Writer::take_turn(Instant deadline) noexcept {
+  if (shared_.turnstile == nullptr) return;
+  has_turn_ = shared_.turnstile->enter(Duration::zero()) ||
+              shared_.turnstile->enter(saturating_sub(deadline, clock_->now()) / 2);
 }
 
-void Writer::Turn::leave() noexcept {
-  if (taken_) turnstile_->leave();
-  taken_ = false;
+void Writer::leave_turn() noexcept {
+  if (std::exchange(has_turn_, false)) shared_.turnstile->leave();
+}
+
+void Writer::hand_over() noexcept {
+  leave_turn();
+  queue_.hand_over();
 }
 
 bool Writer::is_flushed(Flush flush) const noexcept {
@@ -118,12 +123,11 @@ Status Writer::check_caller() const noexcept {
 }
 
 Status Writer::take_part(const std::shared_ptr<Job>& job, Instant deadline) noexcept {
-  Turn turn(turnstile_);
   queue_.enter(job);
   for (;;) {
     switch (queue_.await(*job, deadline)) {
       case JobQueue::Call::lead:
-        lead(job, deadline, turn);
+        lead(job, deadline);
         break;
       case JobQueue::Call::carry_on:
         if (run_in_batch(job)) go_on();
@@ -138,18 +142,22 @@ Status Writer::take_part(const std::shared_ptr<Job>& job, Instant deadline) noex
   }
 }
 
-void Writer::lead(const std::shared_ptr<Job>& job, Instant deadline, Turn& turn) noexcept {
-  turn.enter(*clock_, deadline);
+void Writer::lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept {
+  take_turn(deadline);
+  // With a flush line it is not decided here what is flushed.
   const bool flushed =
-      is_flushed(job->demands().flush) || (is_flushed(Flush::durable) && queue_.wants_flush());
+      shared_.flush_line == nullptr &&
+      (is_flushed(job->demands().flush) || (is_flushed(Flush::durable) && queue_.wants_flush()));
   if (const auto ok = begin(flushed, deadline); !ok) {
     job->refuse(ok.error());
     queue_.finish(*job);
-    turn.leave();
-    queue_.hand_over();
+    hand_over();
     return;
   }
-  batch_ = Batch{.takes_all = flushed || !is_flushed(Flush::durable), .deadline = deadline};
+  const bool takes_all = flushed || shared_.flush_line != nullptr || !is_flushed(Flush::durable);
+  batch_ = Batch{.takes_all = takes_all,
+                 .changes = sqlite3_total_changes64(session_->connection->handle()),
+                 .deadline = deadline};
   if (run_in_batch(job)) go_on();
 }
 
@@ -170,6 +178,7 @@ bool Writer::run_in_batch(std::shared_ptr<Job> job) noexcept {
   const bool has_work = job->demands().has_work;
   const bool guarded = batch_.succeeded && (batch_.worked || has_work);
   batch_.worked = batch_.worked || has_work;
+  batch_.durable = batch_.durable || is_flushed(job->demands().flush);
   switch (run_job(*job, guarded)) {
     case Ran::succeeded:
       batch_.succeeded = true;
@@ -212,25 +221,66 @@ bool Writer::undo_job(const LedgerStore::Mark& mark) noexcept {
   return Query(db, session_->rollback_to).run() && Query(db, session_->release).run();
 }
 
-void Writer::answer_all(const Status& status) noexcept {
-  while (const auto job = queue_.take_again(batch_.jobs)) {
+void Writer::answer_all(JobList jobs, const Status& status) noexcept {
+  while (const auto job = queue_.take_again(jobs)) {
     if (!status) job->refuse(status.error());
     queue_.finish(*job);
   }
 }
 
+// Answers those who need no flush, and gives the others back.
+JobList Writer::answer_riders(JobList jobs) noexcept {
+  JobList rest;
+  while (auto job = queue_.take_again(jobs)) {
+    if (is_flushed(job->demands().flush)) {
+      queue_.keep(rest, std::move(job));
+    } else {
+      queue_.finish(*job);
+    }
+  }
+  return rest;
+}
+
 void Writer::end_batch() noexcept {
   Status done;
   if (batch_.succeeded) {
-    done = commit();
+    done = commit(batch_.durable && has_written());
     operations_.fetch_add(batch_.jobs.size(), std::memory_order_relaxed);
     transactions_.fetch_add(1, std::memory_order_relaxed);
   } else {
     roll_back();
   }
-  answer_all(done);
-  if (done) checkpoint();
-  queue_.hand_over();
+  JobList jobs = std::exchange(batch_.jobs, {});
+  host::FlushLine* const line = shared_.flush_line;
+  if (!done || line == nullptr) {
+    answer_all(std::move(jobs), done);
+    if (done) checkpoint();
+    hand_over();
+    return;
+  }
+  // Whatever these answers rest on was announced by now.
+  const auto ticket = line->announced();
+  jobs = answer_riders(std::move(jobs));
+  checkpoint();
+  hand_over();
+  // From here on the next transaction may be under way.
+  if (!jobs.empty()) answer_all(std::move(jobs), await_flush(ticket));
+}
+
+Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
+  using Outcome = host::FlushLine::Outcome;
+  const auto outcome =
+      shared_.flush_line->wait(ticket, [this]() noexcept { return shared_.flusher->flush(); });
+  if (outcome == Outcome::flushed) return {};
+  return fail(Errc::outcome_unknown);
+}
+
+Status Writer::await_visible(Instant deadline) {
+  if (shared_.flush_line == nullptr || durability_ == Durability::relaxed) return {};
+  const auto ticket = shared_.flush_line->announced();
+  if (shared_.flush_line->is_flushed(ticket)) return {};
+  // A transaction of one's own settles what a writer that died announced, and waits for the flush.
+  return run({.flush = Flush::durable}, deadline, [](WriteTransaction&) -> Status { return {}; });
 }
 
 // The failed job took the transaction with it. Those who shared it and can be run again are, each
@@ -246,7 +296,7 @@ void Writer::undo_batch(std::shared_ptr<Job> failed) noexcept {
   } else {
     if (failed->failure() == nullptr) failed->refuse(Error(Errc::work_forbidden));
     queue_.finish(*failed);
-    if (!batch_.succeeded) answer_all({});
+    if (!batch_.succeeded) answer_all(std::exchange(batch_.jobs, {}), {});
   }
   while (const auto job = queue_.take_again(batch_.jobs)) {
     if (job->demands().has_work) {
@@ -256,17 +306,18 @@ void Writer::undo_batch(std::shared_ptr<Job> failed) noexcept {
     }
     queue_.finish(*job);
   }
-  queue_.hand_over();
+  hand_over();
 }
 
 void Writer::run_alone(Job& job) noexcept {
-  if (const auto ok = begin(is_flushed(job.demands().flush), batch_.deadline); !ok) {
+  const bool durable = is_flushed(job.demands().flush);
+  if (const auto ok = begin(durable && shared_.flush_line == nullptr, batch_.deadline); !ok) {
     job.refuse(ok.error());
     return;
   }
   switch (run_job(job, false)) {
     case Ran::succeeded:
-      if (const auto ok = commit(); !ok) job.refuse(ok.error());
+      if (const auto ok = commit(durable); !ok) return job.refuse(ok.error());
       break;
     case Ran::refused:
       roll_back();
@@ -274,8 +325,11 @@ void Writer::run_alone(Job& job) noexcept {
     case Ran::broke:
       if (job.failure() == nullptr) job.refuse(Error(Errc::invariant_violated));
       abandon(*job.failure());
-      break;
+      return;
   }
+  if (!durable || shared_.flush_line == nullptr) return;
+  const auto flushed = await_flush(shared_.flush_line->announced());
+  if (!flushed) job.refuse(flushed.error());
 }
 
 Status Writer::begin(bool flushed, Instant deadline) noexcept {
@@ -283,37 +337,58 @@ Status Writer::begin(bool flushed, Instant deadline) noexcept {
     if (broken_) {
       if (auto ok = reopen(deadline); !ok) return ok;
     }
+    auto ok = begin_transaction(flushed, deadline);
+    if (!ok) abandon(ok.error());
+    return ok;
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory);
   }
+}
+
+Status Writer::begin_transaction(bool flushed, Instant deadline) {
   Connection& connection = *session_->connection;
   connection.set_deadline(deadline);
   if (auto ok = connection.set_flushing(flushed); !ok) return ok;
-  if (auto ok = Query(connection.handle(), session_->begin).run(); !ok) {
-    abandon(ok.error());
-    return ok;
+  if (auto ok = Query(connection.handle(), session_->begin).run(); !ok) return ok;
+  if (auto ok = repair_log(); !ok) return ok;
+  return session_->ledger.refresh(connection.handle());
+}
+
+// The write lock is held: nobody else writes to the log.
+Status Writer::repair_log() noexcept {
+  host::FlushLine* const line = shared_.flush_line;
+  if (line == nullptr) return {};
+  line->settle();
+  if (!line->is_broken()) return {};
+  if (!shared_.flusher->write_again()) {
+    return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
-  if (auto ok = session_->ledger.refresh(connection.handle()); !ok) {
-    abandon(ok.error());
-    return ok;
-  }
+  line->repaired();
   return {};
 }
 
-Status Writer::commit() noexcept {
+Status Writer::commit(bool durable) noexcept {
   sqlite3* const db = session_->connection->handle();
   if (!watch_.intact(db, clock_->now())) {
     roll_back();
     return fail(Errc::store_replaced);
   }
+  host::FlushLine* const line = durable ? shared_.flush_line : nullptr;
+  const auto ticket = line != nullptr ? line->announce() : 0;
   const auto done = Query(db, session_->commit).run();
   if (done) {
+    if (line != nullptr) line->written(ticket);
     session_->ledger.committed(db);
     return {};
   }
   const Error error = commit_error(done.error());
   abandon(error);
   return fail(error);
+}
+
+// Changes of the schema are not counted: those that there are come from work.
+bool Writer::has_written() const noexcept {
+  return batch_.worked || sqlite3_total_changes64(session_->connection->handle()) != batch_.changes;
 }
 
 void Writer::checkpoint() noexcept {

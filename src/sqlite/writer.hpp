@@ -9,10 +9,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "host/flush_line.hpp"
 #include "host/process.hpp"
 #include "host/turnstile.hpp"
 #include "sqlite/checkpointer.hpp"
 #include "sqlite/file_watch.hpp"
+#include "sqlite/flusher.hpp"
 #include "sqlite/job_queue.hpp"
 #include "sqlite/session.hpp"
 #include "wallock/clock.hpp"
@@ -32,13 +34,23 @@ namespace wallock::sqlite {
 // undone to a savepoint, or, where that would be dearer, the whole transaction is undone and its
 // operations run one by one. No answer leaves before the COMMIT that it rests on.
 //
+// With a flush line transactions are committed without a flush, and one process flushes for all
+// while the next transactions are under way. An answer that must be durable then waits for the
+// flush of everything that it can rest on, whoever wrote it.
+//
 // Thread safety: all members may be called from several threads at once.
 class Writer {
  public:
-  // `session` belongs to the store at `path`, which is in order. `turnstile`, if not null, is
-  // shared with other processes and outlives the writer.
+  // What writers of several processes share; outlives the writer.
+  struct Shared {
+    host::Turnstile* turnstile = nullptr;   // null: no turns
+    host::FlushLine* flush_line = nullptr;  // null: every transaction flushes for itself
+    std::unique_ptr<Flusher> flusher = {};  // with a flush line
+  };
+
+  // `session` belongs to the store at `path`, which is in order.
   Writer(std::string path, std::unique_ptr<Session> session, Durability durability,
-         std::shared_ptr<const Clock> clock, host::Turnstile* turnstile);
+         std::shared_ptr<const Clock> clock, Shared shared);
 
   // Runs operation(WriteTransaction&) -> Result<T> or Status. Waits for its turn and for the write
   // lock until `deadline`, at least one attempt. busy if the time was over before it ran;
@@ -62,6 +74,12 @@ class Writer {
   [[nodiscard]] Status run_work(WriteTransaction& transaction, FencingToken token,
                                 const Work& work);
 
+  // Returns once everything that was visible in the database when it was called and must be durable
+  // is so. For those who answer from what they read. outcome_unknown if a flush failed; else as
+  // run().
+  [[nodiscard]] Status await_visible(Instant deadline);
+
+  [[nodiscard]] bool shares_flushes() const noexcept { return shared_.flush_line != nullptr; }
   // From the last commit on this connection.
   [[nodiscard]] std::uint64_t wal_frames() const noexcept { return checkpointer_.frames(); }
   [[nodiscard]] std::uint64_t checkpoints() const noexcept { return checkpointer_.count(); }
@@ -71,26 +89,13 @@ class Writer {
   [[nodiscard]] std::size_t waiting() const noexcept { return queue_.waiting(); }
 
  private:
-  // A thread's turn among the writers of all processes, if it took one; given back by that thread.
-  class Turn {
-   public:
-    explicit Turn(host::Turnstile* turnstile) noexcept : turnstile_(turnstile) {}
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() { leave(); }
-    void enter(const Clock& clock, Instant deadline) noexcept;
-    void leave() noexcept;
-
-   private:
-    host::Turnstile* turnstile_;
-    bool taken_ = false;
-  };
-
   // The transaction that is open, and the jobs that share it. Belongs to whoever leads.
   struct Batch {
-    bool takes_all = false;  // or only what needs no flush
-    bool succeeded = false;  // some job: it may have written
-    bool worked = false;     // work of the application ran, which must not run again
+    bool takes_all = false;    // or only what needs no flush
+    bool durable = false;      // some job needs a flush
+    bool succeeded = false;    // some job: it may have written
+    bool worked = false;       // work of the application ran, which must not run again
+    std::int64_t changes = 0;  // of the connection before it
     Instant deadline;
     JobList jobs = {};
   };
@@ -99,7 +104,7 @@ class Writer {
   [[nodiscard]] Status take_part(const std::shared_ptr<Job>& job, Instant deadline) noexcept;
 
   // The course of a transaction. Each ends it and hands over, or leaves it to another thread.
-  void lead(const std::shared_ptr<Job>& job, Instant deadline, Turn& turn) noexcept;
+  void lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept;
   void go_on() noexcept;
   void end_batch() noexcept;
   void undo_batch(std::shared_ptr<Job> failed) noexcept;
@@ -110,21 +115,31 @@ class Writer {
   [[nodiscard]] Ran run_job(Job& job, bool guarded) noexcept;
   [[nodiscard]] bool undo_job(const LedgerStore::Mark& mark) noexcept;
   void run_alone(Job& job) noexcept;
-  void answer_all(const Status& status) noexcept;
+  void answer_all(JobList jobs, const Status& status) noexcept;
+  [[nodiscard]] JobList answer_riders(JobList jobs) noexcept;
+  void hand_over() noexcept;
+
+  // The turn among the writers of all processes, if it can be had.
+  void take_turn(Instant deadline) noexcept;
+  void leave_turn() noexcept;
 
   [[nodiscard]] Status begin(bool flushed, Instant deadline) noexcept;
-  [[nodiscard]] Status commit() noexcept;
+  [[nodiscard]] Status begin_transaction(bool flushed, Instant deadline);
+  [[nodiscard]] Status repair_log() noexcept;
+  [[nodiscard]] Status commit(bool durable) noexcept;
+  [[nodiscard]] Status await_flush(host::FlushLine::Ticket ticket) noexcept;
   // Ends the transaction after an error.
   void abandon(const Error& error) noexcept;
   void roll_back() noexcept;
   void checkpoint() noexcept;
+  [[nodiscard]] bool has_written() const noexcept;
   [[nodiscard]] Status reopen(Instant deadline);
   [[nodiscard]] bool is_flushed(Flush flush) const noexcept;
 
   const std::string path_;
   const Durability durability_;
   const std::shared_ptr<const Clock> clock_;
-  host::Turnstile* const turnstile_;
+  const Shared shared_;
   const host::ProcessMark process_;
   JobQueue queue_;
   std::atomic<std::thread::id> working_{};  // the thread whose work is running
@@ -133,6 +148,7 @@ class Writer {
 
   // From here on: of the thread that leads.
   Batch batch_;
+  bool has_turn_ = false;
   std::unique_ptr<Session> session_;
   Checkpointer checkpointer_;
   FileWatch watch_;

@@ -65,8 +65,8 @@ TEST_CASE("acquire_all waits within one deadline, and holds nothing meanwhile") 
 TEST_CASE("acquire_all refuses what cannot be asked for, and changes nothing") {
   const World world;
   Coordinator coordinator = world.open();
-  CHECK(coordinator.acquire_all({}).error() ==
-        Error(Errc::invalid_option, ErrorFacts{.field = "resources", .limit = 100}));
+  CHECK(coordinator.acquire_all({}).error().code() == Errc::invalid_option);
+  CHECK(coordinator.acquire_all({}).error().facts().field == "resources");
   CHECK(coordinator.acquire_all(std::vector<Given<ResourceName>>(101, "r")).error().facts().field ==
         "resources");
   CHECK(coordinator.acquire_all({"a"}, {.action_id = "once"}).error().facts().field == "action_id");
