@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t most_times = 1'000'000;
 
 bool has_leases(const Peer& peer) { return static_cast<bool>(peer.lease); }
+bool stands_alone(const Peer& peer) { return has_leases(peer) && !peer.only_in_company; }
 
 std::string worker(std::size_t i) { return "worker-" + std::to_string(i); }
 
@@ -155,7 +156,7 @@ std::vector<Reading> own_keys_turn(const Peer& peer, const Settings& settings) {
 }  // namespace
 
 std::vector<Row> uncontended_pair(const std::vector<Peer>& peers, const Settings& settings) {
-  return take_turns("pair", peers, settings.rounds, has_leases,
+  return take_turns("pair", peers, settings.rounds, stands_alone,
                     [&](const Peer& peer) { return pair_turn(peer, settings); });
 }
 
@@ -165,7 +166,7 @@ std::vector<Row> one_key(const std::vector<Peer>& peers, const Settings& setting
 }
 
 std::vector<Row> own_keys(const std::vector<Peer>& peers, const Settings& settings) {
-  return take_turns("own keys", peers, settings.rounds, has_leases,
+  return take_turns("own keys", peers, settings.rounds, stands_alone,
                     [&](const Peer& peer) { return own_keys_turn(peer, settings); });
 }
 

@@ -59,6 +59,8 @@ struct Peer {
   // What survives, and how one waits for a lease, in words.
   std::string durability;
   std::string waiting;
+  // Differs from another peer in its waiting only: measured where there is company.
+  bool only_in_company = false;
   // Makes a client on a place of its own per `space` (a file, a prefix, a table). `who` tells the
   // processes apart. Empty where the peer has no such thing, or it is not compared.
   std::function<std::unique_ptr<LeaseClient>(const std::string& space, const std::string& who,

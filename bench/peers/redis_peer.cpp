@@ -1,8 +1,10 @@
 #include <hiredis/hiredis.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,8 +14,12 @@ namespace wallock::bench {
 namespace {
 
 constexpr const char* lease_ms = "30000";
-// A waiter looks again by itself after so many seconds, should it miss its turn.
+// A waiter that is called looks again by itself after so many seconds, should it miss its turn.
 constexpr const char* patience_s = "1";
+constexpr auto poll_interval = std::chrono::milliseconds(1);
+
+// How a waiter learns that the key is free.
+enum class Waiting { called, polling };
 
 // The lock with a fencing token.
 constexpr std::string_view acquire_script =
@@ -73,35 +79,44 @@ class Connection {
 
 class RedisLeases final : public LeaseClient {
  public:
-  RedisLeases(const std::string& socket, std::string space, std::string who, Company company)
+  RedisLeases(const std::string& socket, std::string space, std::string who, bool calls,
+              Waiting waiting)
       : redis_(socket),
         space_(std::move(space)),
         who_(std::move(who)),
-        company_(company),
+        calls_(calls),
+        waiting_(waiting),
         acquire_(redis_.load(acquire_script)),
-        release_(
-            redis_.load(company == Company::alone ? release_script : release_and_call_script)) {}
+        release_(redis_.load(calls ? release_and_call_script : release_script)) {}
 
   void acquire(const std::string& key) override {
     key_ = space_ + ":" + key;
     token_key_ = key_ + ":token";
     call_key_ = key_ + ":call";
     while (redis_.run({"EVALSHA", acquire_, "2", key_, token_key_, who_, lease_ms})->integer == 0)
-      redis_.run({"BLPOP", call_key_, patience_s});
+      wait();
   }
 
   void release() override {
     const long long released =
-        company_ == Company::alone
-            ? redis_.run({"EVALSHA", release_, "1", key_, who_})->integer
-            : redis_.run({"EVALSHA", release_, "2", key_, call_key_, who_})->integer;
+        calls_ ? redis_.run({"EVALSHA", release_, "2", key_, call_key_, who_})->integer
+               : redis_.run({"EVALSHA", release_, "1", key_, who_})->integer;
     if (released != 1) give_up("redis", "the lease was lost");
   }
 
  private:
+  void wait() {
+    if (waiting_ == Waiting::called) {
+      redis_.run({"BLPOP", call_key_, patience_s});
+    } else {
+      std::this_thread::sleep_for(poll_interval);
+    }
+  }
+
   Connection redis_;
   std::string space_, who_;
-  Company company_;
+  bool calls_;
+  Waiting waiting_;
   std::string acquire_, release_, key_, token_key_, call_key_;
 };
 
@@ -163,20 +178,32 @@ class RedisOutbox final : public OutboxClient {
   std::uint64_t next_row_ = 0, next_id_ = 0;
 };
 
-Peer redis_peer(const std::string& socket, const std::string& name, std::string durability) {
-  Peer peer{.name = "redis " + name,
-            .durable = name == "always",
-            .durability = std::move(durability),
-            .waiting = "BLPOP of an element that the release pushes, then SET NX again"};
-  if (socket.empty()) {
+struct Server {
+  std::string socket;
+  std::string policy;
+  std::string durability;
+};
+
+Peer redis_peer(const Server& server, Waiting waiting) {
+  const bool called = waiting == Waiting::called;
+  Peer peer{.name = "redis " + server.policy + (called ? "" : " polling"),
+            .durable = server.policy == "always",
+            .durability = server.durability,
+            .waiting = called ? "BLPOP of an element that the release pushes, then SET NX again"
+                              : "SET NX again every millisecond",
+            .only_in_company = !called};
+  if (server.socket.empty()) {
     peer.skipped = "skipped";
     return peer;
   }
-  peer.lease = [socket](const std::string& space, const std::string& who, Company company) {
-    return std::make_unique<RedisLeases>(socket, space, who, company);
+  peer.lease = [socket = server.socket, waiting](const std::string& space, const std::string& who,
+                                                 Company company) {
+    const bool calls = company == Company::others && waiting == Waiting::called;
+    return std::make_unique<RedisLeases>(socket, space + (calls ? "-called" : ""), who, calls,
+                                         waiting);
   };
-  if (peer.durable) {
-    peer.outbox = [socket](const std::string& space) {
+  if (peer.durable && called) {
+    peer.outbox = [socket = server.socket](const std::string& space) {
       return std::make_unique<RedisOutbox>(socket, space);
     };
   }
@@ -186,9 +213,11 @@ Peer redis_peer(const std::string& socket, const std::string& name, std::string 
 }  // namespace
 
 std::vector<Peer> redis_peers(const Places& places) {
-  return {redis_peer(places.redis_always, "always", "every write is flushed before its answer"),
-          redis_peer(places.redis_everysec, "everysec",
-                     "a power cut takes back the last second, and tokens with it")};
+  const Server always{places.redis_always, "always", "every write is flushed before its answer"};
+  const Server everysec{places.redis_everysec, "everysec",
+                        "a power cut takes back the last second, and tokens with it"};
+  return {redis_peer(always, Waiting::called), redis_peer(always, Waiting::polling),
+          redis_peer(everysec, Waiting::called), redis_peer(everysec, Waiting::polling)};
 }
 
 }  // namespace wallock::bench
