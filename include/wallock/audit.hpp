@@ -25,7 +25,7 @@ enum class RecordKind : std::uint8_t {
   epoch_raised = 1,  // every earlier lease and token is dead; detail = why
 
   lease_granted = 10,
-  lease_renewed = 11,
+  lease_renewed = 11,  // of one lease, or of several at once: then without resource and token
   lease_released = 12,
   lease_revoked = 13,
 
@@ -107,7 +107,7 @@ inline constexpr std::size_t max_detail_bytes = 1024;
 // What a decision wants written: a record before it has a position, a time and a hash.
 struct LedgerEntry {
   RecordKind kind = RecordKind::genesis;
-  std::optional<ResourceName> resource = {};  // empty for records about the whole store
+  std::optional<ResourceName> resource = {};  // empty for records about the store or several leases
   std::optional<ActionId> action_id = {};     // unique in the whole ledger
   FencingToken token = {};                    // that the change was made under
   std::optional<ActionState> state = {};      // the action's state after this record

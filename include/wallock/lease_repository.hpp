@@ -36,6 +36,12 @@ struct ClaimRequest {
   rules::ClaimCommand claim;
 };
 
+// One of the leases that are to be renewed together.
+struct RenewRequest {
+  Lease lease;
+  Duration ttl{};
+};
+
 // A lease as leases() lists it.
 struct LeaseInfo {
   Lease lease;
@@ -66,6 +72,17 @@ class LeaseRepository {
   virtual Result<std::vector<Lease>> acquire_all(std::span<const rules::AcquireCommand> commands,
                                                  const std::string& metadata, Instant deadline) = 0;
   virtual Result<Lease> renew(const Lease& lease, Duration ttl, Instant deadline) = 0;
+  // Renews each lease as renew() would, whatever becomes of the others: one answer per request, in
+  // order. An error in place of the answers is that of all of them. A store that can does it in one
+  // transaction; here it is one by one. The leases differ.
+  virtual Result<std::vector<Result<Lease>>> renew_all(std::span<const RenewRequest> requests,
+                                                       Instant deadline) {
+    std::vector<Result<Lease>> answers;
+    answers.reserve(requests.size());
+    for (const RenewRequest& request : requests)
+      answers.push_back(renew(request.lease, request.ttl, deadline));
+    return answers;
+  }
   virtual Result<Committed> commit(const Lease& lease, std::span<const ActionRequest> actions,
                                    const Work& work, const CommitOptions& options,
                                    Instant deadline) = 0;

@@ -9,11 +9,14 @@ using std::chrono::milliseconds;
 
 Beat lost(LossReason reason) noexcept { return {.kind = Beat::Kind::lost, .reason = reason}; }
 
-// When the next renewal is due; never without a heartbeat or while one is under way.
 Instant renewal_due(const Pulse& pulse) noexcept {
   if (!pulse.heartbeat || pulse.asking) return Instant::max();
   if (pulse.refusal) return saturating_add(pulse.refusal->at, retry_pause(pulse.ttl));
   return saturating_add(pulse.lease.requested_at(), pulse.ttl / 3);
+}
+
+bool is_refused_for_good(const Pulse& pulse) noexcept {
+  return pulse.refusal && is_final(pulse.refusal->code);
 }
 
 LossReason reason_of_silence(const Pulse& pulse) noexcept {
@@ -29,6 +32,8 @@ Duration margin_of(std::optional<Duration> given, Duration ttl) noexcept {
 Instant lost_at(const Pulse& pulse) noexcept {
   return saturating_add(pulse.lease.safe_until(), -pulse.margin);
 }
+
+Duration head_start(Duration ttl) noexcept { return ttl / 30; }
 
 Duration retry_pause(Duration ttl) noexcept {
   return std::clamp<Duration>(ttl / 50, milliseconds(1), milliseconds(250));
@@ -66,20 +71,29 @@ LossReason loss_reason(const Refusal& refusal, const Lease& lease) noexcept {
   }
 }
 
-Beat decide_beat(const Pulse& pulse, Instant now) noexcept {
-  if (pulse.refusal && is_final(pulse.refusal->code)) {
-    return lost(loss_reason(*pulse.refusal, pulse.lease));
-  }
+// The pause after a failure is not cut short.
+Agenda agenda_of(const Pulse& pulse) noexcept {
+  if (is_refused_for_good(pulse)) return {.loss = Instant::min()};
+  const Instant renewal = renewal_due(pulse);
+  const bool may_be_early = !pulse.refusal && renewal != Instant::max();
+  return {.loss = std::min(lost_at(pulse), pulse.hold_until),
+          .renewal = renewal,
+          .head_start = may_be_early ? head_start(pulse.ttl) : Duration::zero(),
+          .patience = attempt_patience(pulse.ttl)};
+}
+
+Beat decide_beat(const Pulse& pulse, Instant now, Company company) noexcept {
+  if (is_refused_for_good(pulse)) return lost(loss_reason(*pulse.refusal, pulse.lease));
   const Instant end = lost_at(pulse);
-  if (now >= std::min(end, pulse.hold_until)) {
+  const auto [loss, renewal, start, patience] = agenda_of(pulse);
+  if (now >= loss) {
     return lost(pulse.hold_until <= end ? LossReason::max_hold : reason_of_silence(pulse));
   }
-  const Instant due = renewal_due(pulse);
+  const Instant due = company == Company::others ? saturating_add(renewal, -start) : renewal;
   if (now >= due) {
-    const Instant patience = saturating_add(now, attempt_patience(pulse.ttl));
-    return {.kind = Beat::Kind::renew, .until = std::min(end, patience)};
+    return {.kind = Beat::Kind::renew, .until = std::min(end, saturating_add(now, patience))};
   }
-  return {.kind = Beat::Kind::sleep, .until = std::min({due, end, pulse.hold_until})};
+  return {.kind = Beat::Kind::sleep, .until = std::min(due, loss)};
 }
 
 }  // namespace wallock::detail

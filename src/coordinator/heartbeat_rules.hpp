@@ -40,12 +40,25 @@ struct Beat {
   friend bool operator==(const Beat&, const Beat&) = default;
 };
 
+// When something is to be done about a lease, as long as nothing changes.
+struct Agenda {
+  Instant loss;                      // then it has to be taken for lost; the least instant: now
+  Instant renewal = Instant::max();  // then a renewal is due; never while one is under way
+  Duration head_start{};             // so much earlier it is renewed if others are anyway
+  Duration patience{};               // of one attempt
+};
+[[nodiscard]] Agenda agenda_of(const Pulse& pulse) noexcept;
+
 // The margin for a ttl: the one given, at most half the ttl; a tenth of it by default.
 [[nodiscard]] Duration margin_of(std::optional<Duration> given, Duration ttl) noexcept;
 
 // When the lease has to be taken for lost without news: margin before request time + ttl. That is
 // never after the end that the store has, which counts from the grant.
 [[nodiscard]] Instant lost_at(const Pulse& pulse) noexcept;
+
+// How much earlier than due a lease is renewed along with others: a tenth of the time between two
+// renewals. So those that are due at about the same time come to share a transaction.
+[[nodiscard]] Duration head_start(Duration ttl) noexcept;
 
 // The pause after a renewal that failed: a fiftieth of the ttl, 1 ms to 250 ms.
 [[nodiscard]] Duration retry_pause(Duration ttl) noexcept;
@@ -69,6 +82,9 @@ struct Beat {
 //   a third of the ttl is over        renew, unless one is under way; after a failure, renew again
 //                                     once the pause is over
 //   otherwise                         sleep until the first of these
-[[nodiscard]] Beat decide_beat(const Pulse& pulse, Instant now) noexcept;
+// In company, while others are renewed, a head start on the third counts as the third.
+enum class Company : bool { none, others };
+[[nodiscard]] Beat decide_beat(const Pulse& pulse, Instant now,
+                               Company company = Company::none) noexcept;
 
 }  // namespace wallock::detail

@@ -60,24 +60,31 @@ void Heartbeats::shutdown() noexcept {
 }
 
 void Heartbeats::add(std::shared_ptr<HeldLease> held) {
-  {
-    const std::lock_guard lock(mutex_);
-    const HeldLease* const key = held.get();
-    leases_.emplace(key, std::move(held));
-  }
-  wake();
+  change([&] { leases_.add(std::move(held)); });
 }
 
 void Heartbeats::remove(const HeldLease& held) noexcept {
   // Outlives the lock: the last reference runs the application's destructors.
-  decltype(leases_)::node_type removed;
+  HeartbeatRoster::Entries::node_type removed;
   const std::lock_guard lock(mutex_);
-  removed = leases_.extract(&held);
+  removed = leases_.remove(held);
 }
 
-void Heartbeats::wake() noexcept {
+void Heartbeats::look_at(const HeldLease& held) noexcept {
+  change([&] { leases_.refile(held); });
+}
+
+// Wakes the threads if one of them has something to do earlier than it meant to.
+template <class Change>
+void Heartbeats::change(Change change) {
   {
     const std::lock_guard lock(mutex_);
+    const Instant loss = leases_.next_loss();
+    const Instant renewal = leases_.next_renewal(Instant::min());
+    change();
+    const bool earlier =
+        leases_.next_loss() < loss || leases_.next_renewal(Instant::min()) < renewal;
+    if (!earlier) return;
     ++wakes_;
   }
   woken_.notify_all();
@@ -106,54 +113,43 @@ bool Heartbeats::rest(Instant until, std::uint64_t& seen) noexcept {
 Instant Heartbeats::watch() {
   const Instant now = clock_->now();
   Instant next = Instant::max();
-  decltype(leases_) lost;
+  HeartbeatRoster::Entries lost;
   {
     const std::lock_guard lock(mutex_);
-    for (auto at = leases_.begin(); at != leases_.end();) {
-      const auto held = at++;
-      const Beat beat = held->second->beat(now);
-      if (beat.kind == Beat::Kind::lost || !held->second->alive()) {
-        lost.insert(leases_.extract(held));
-      } else {
-        next = std::min(next, beat.until);
-      }
-    }
+    lost = leases_.take_lost(now);
+    next = leases_.next_loss();
   }
-  for (const auto& [key, held] : lost) {
-    held->watch(now);
-    if (held->reason() != LossReason::none) held->tell();
+  for (const auto& [key, entry] : lost) {
+    if (key->reason() != LossReason::none) entry.held->tell();
   }
   return next;
 }
 
 Instant Heartbeats::renew() {
-  const Due due = most_pressing(clock_->now());
-  if (!due.held) return due.next;
-  const auto renewal = due.held->try_renewal(clock_->now());
-  if (!renewal) return Instant::min();
-  const auto answer =
-      at_boundary([&] { return store_.renew(renewal->lease, renewal->ttl, renewal->deadline); });
-  due.held->renewed(answer, clock_->now());
-  static_cast<void>(due.held->give_turn_back());
-  // The watcher tells what the answer means: a loss at once, a later end otherwise.
-  if (!answer) wake();
+  const Instant now = clock_->now();
+  RenewalBatch batch = take_due(now);
+  if (batch.empty()) return next_renewal(now);
+  const auto answers =
+      at_boundary([&] { return store_.renew_all(batch.requests(), batch.deadline()); });
+  batch.answer(answers, clock_->now());
+  // A refusal is the watching thread's to tell.
+  change([&] {
+    for (const auto& held : batch.leases())
+      leases_.refile(*held);
+  });
   return Instant::min();
 }
 
-Heartbeats::Due Heartbeats::most_pressing(Instant now) {
-  Due due;
-  Instant first_end = Instant::max();
+RenewalBatch Heartbeats::take_due(Instant now) {
+  // Enough to make a transaction worth it; others wait no longer than some milliseconds for it.
+  constexpr std::size_t most_together = 256;
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, held] : leases_) {
-    const Beat beat = held->beat(now);
-    if (beat.kind == Beat::Kind::sleep) {
-      due.next = std::min(due.next, beat.until);
-    } else if (beat.kind == Beat::Kind::renew && (!due.held || beat.until < first_end)) {
-      first_end = beat.until;
-      due.held = held;
-    }
-  }
-  return due;
+  return leases_.take_due(now, most_together);
+}
+
+Instant Heartbeats::next_renewal(Instant now) {
+  const std::lock_guard lock(mutex_);
+  return leases_.next_renewal(now);
 }
 
 }  // namespace wallock::detail

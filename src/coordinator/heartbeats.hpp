@@ -3,12 +3,11 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 
-#include "coordinator/held_lease.hpp"
+#include "coordinator/heartbeat_roster.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/lease_repository.hpp"
 #include "wallock/result.hpp"
@@ -17,7 +16,8 @@ namespace wallock::detail {
 
 // One thread renews and may have to wait for the store; the other one only looks at the clock, so
 // that a store that hangs never delays the news that a lease is lost. Both start with the first
-// guard that needs them and serve all guards; a pass looks at each guard once.
+// guard that needs them and serve all guards. A pass looks at the guards that something is due for,
+// and those that are due at about the same time are renewed in one transaction.
 //
 // Thread safety: all members may be called from all threads at once.
 // Lifetime: the threads keep it alive; shutdown() ends them and must precede the store's end.
@@ -39,25 +39,25 @@ class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
   void add(std::shared_ptr<HeldLease> held);
   // Never renews or watches it again from the next pass on.
   void remove(const HeldLease& held) noexcept;
-  // Has both threads look at their leases now, instead of when they meant to.
-  void wake() noexcept;
+  // To be called when anything about the lease has changed: has the threads look at it in time, if
+  // they meant to later.
+  void look_at(const HeldLease& held) noexcept;
 
   // One pass of the watching thread: tells every lease that is lost. Answers when to look again.
   Instant watch();
-  // One pass of the renewing thread: at most one renewal, the most pressing one.
+  // One pass of the renewing thread: at most one call to the store, for the most pressing renewals.
   // Answers when to look again.
   Instant renew();
 
  private:
   using Pass = Instant (Heartbeats::*)();
-  struct Due {
-    std::shared_ptr<HeldLease> held = {};  // the most pressing renewal, if one is due
-    Instant next = Instant::max();         // when one will be
-  };
 
+  template <class Change>
+  void change(Change change);
   void run(Pass pass) noexcept;
   [[nodiscard]] bool rest(Instant until, std::uint64_t& seen) noexcept;
-  [[nodiscard]] Due most_pressing(Instant now);
+  [[nodiscard]] RenewalBatch take_due(Instant now);
+  [[nodiscard]] Instant next_renewal(Instant now);
   std::thread launch(Pass pass);
 
   LeaseRepository& store_;
@@ -66,7 +66,7 @@ class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
 
   std::mutex mutex_;
   std::condition_variable woken_;
-  std::map<const HeldLease*, std::shared_ptr<HeldLease>> leases_;
+  HeartbeatRoster leases_;
   std::uint64_t wakes_ = 0;
   bool stopping_ = false;
   std::thread watcher_;

@@ -34,28 +34,23 @@ bool HeldLease::ended() const {
   return ended_;
 }
 
-Beat HeldLease::beat(Instant now) const {
+HeldLease::Next HeldLease::next() const {
   const std::lock_guard lock(mutex_);
-  return beat_locked(now);
+  if (ended_ || reason_ != LossReason::none) return {.agenda = {.loss = Instant::min()}};
+  return {.agenda = agenda_of(pulse_), .held_up = turn_ != std::thread::id()};
 }
 
-Beat HeldLease::beat_locked(Instant now) const {
-  if (ended_ || reason_ != LossReason::none) return {};
+bool HeldLease::lose(Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (ended_ || reason_ != LossReason::none) return false;
   const Beat beat = decide_beat(pulse_, now);
-  if (beat.kind != Beat::Kind::renew || turn_ == std::thread::id()) return beat;
-  // Due, but a commit has the turn: whoever gives it back says so. The end of the time still
-  // counts.
-  passed_over_ = true;
-  return {.kind = Beat::Kind::sleep, .until = std::min(lost_at(pulse_), pulse_.hold_until)};
+  if (beat.kind != Beat::Kind::lost) return false;
+  reason_ = beat.reason;
+  return true;
 }
 
 bool HeldLease::watch(Instant now) {
-  {
-    const std::lock_guard lock(mutex_);
-    const Beat beat = beat_locked(now);
-    if (beat.kind != Beat::Kind::lost) return false;
-    reason_ = beat.reason;
-  }
+  if (!lose(now)) return false;
   lost_.request_stop();
   return true;
 }
@@ -105,10 +100,16 @@ Status HeldLease::take_turn(Duration patience) {
   return {};
 }
 
-std::optional<HeldLease::Renewal> HeldLease::try_renewal(Instant now) {
+std::optional<HeldLease::Renewal> HeldLease::try_renewal(Instant now, Company company) {
   const std::lock_guard lock(mutex_);
-  const Beat beat = beat_locked(now);
+  if (ended_ || reason_ != LossReason::none) return std::nullopt;
+  const Beat beat = decide_beat(pulse_, now, company);
   if (beat.kind != Beat::Kind::renew) return std::nullopt;
+  if (turn_ != std::thread::id()) {
+    // A commit has the turn: whoever gives it back says so.
+    passed_over_ = true;
+    return std::nullopt;
+  }
   Renewal renewal{.lease = pulse_.lease, .ttl = pulse_.ttl, .deadline = beat.until};
   turn_ = std::this_thread::get_id();
   pulse_.asking = true;
@@ -127,14 +128,17 @@ bool HeldLease::give_turn_back() {
   return passed_over;
 }
 
-void HeldLease::renewed(const Result<Lease>& answer, Instant now) {
+void HeldLease::renewed(const Result<Lease>& answer, Instant now) noexcept {
+  if (!answer) return refused(answer.error(), now);
   const std::lock_guard lock(mutex_);
   pulse_.asking = false;
-  if (answer) {
-    adopt(*answer);
-  } else {
-    pulse_.refusal = to_refusal(answer.error(), now);
-  }
+  adopt(*answer);
+}
+
+void HeldLease::refused(const Error& error, Instant now) noexcept {
+  const std::lock_guard lock(mutex_);
+  pulse_.asking = false;
+  pulse_.refusal = to_refusal(error, now);
 }
 
 void HeldLease::committed(const Result<Committed>& answer, AfterCommit after, Instant now) {

@@ -38,11 +38,19 @@ class HeldLease {
   // True once the store has confirmed that the lease is over by its holder's will.
   [[nodiscard]] bool ended() const;
 
-  // What the rules say now; sleep without an end if the lease is lost or ended already.
-  [[nodiscard]] Beat beat(Instant now) const;
-  // Loses the lease if the rules say so; true if this call did. Runs stop callbacks.
+  // What to look at it for, and when: a loss at once if it is lost or ended already, and then no
+  // renewal. `held_up`: somebody has the turn, so that a renewal has to wait.
+  struct Next {
+    Agenda agenda;
+    bool held_up = false;
+  };
+  [[nodiscard]] Next next() const;
+  // Loses the lease if the rules say so; true if this call did. lose() says nothing to anybody yet,
+  // watch() runs stop callbacks.
+  bool lose(Instant now);
   bool watch(Instant now);
-  // Calls on_lost, if it was not called and the lease not stopped; after the lease was lost.
+  // Stops the token, and calls on_lost, if it was not called and the lease not stopped; after the
+  // lease was lost.
   void tell();
   // From its return on, no renewal begins, and on_lost neither runs nor will; only an on_lost that
   // calls this itself is not waited for.
@@ -50,24 +58,24 @@ class HeldLease {
 
   // Asks for the turn. take_turn waits for it at most `patience` of real time; called_inside_work
   // if this thread has it already, busy if the time is over. try_renewal takes it for a renewal if
-  // one is due and the turn is free, with the lease to renew.
+  // one is due and the turn is free, with the lease to renew. Throws std::bad_alloc, then without.
   struct Renewal {
     Lease lease;
     Duration ttl;
     Instant deadline;
   };
   [[nodiscard]] Status take_turn(Duration patience);
-  [[nodiscard]] std::optional<Renewal> try_renewal(Instant now);
-  // Gives the turn back; true if a renewal was due meanwhile.
+  [[nodiscard]] std::optional<Renewal> try_renewal(Instant now, Company company = Company::none);
+  // Gives the turn back; true if a renewal was tried in vain meanwhile.
   bool give_turn_back();
 
   // What the store answered, told by who has the turn.
-  void renewed(const Result<Lease>& answer, Instant now);
+  void renewed(const Result<Lease>& answer, Instant now) noexcept;
+  void refused(const Error& error, Instant now) noexcept;
   void committed(const Result<Committed>& answer, AfterCommit after, Instant now);
   void end();
 
  private:
-  [[nodiscard]] Beat beat_locked(Instant now) const;
   void adopt(const Lease& lease);
 
   const std::optional<Duration> margin_;  // as given
@@ -78,7 +86,7 @@ class HeldLease {
   std::condition_variable changed_;
   std::thread::id turn_ = {};     // who has the turn
   std::thread::id telling_ = {};  // who runs on_lost
-  mutable bool passed_over_ = false;
+  bool passed_over_ = false;
   Pulse pulse_;
   LossReason reason_ = LossReason::none;
   bool ended_ = false;

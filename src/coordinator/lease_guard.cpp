@@ -47,7 +47,7 @@ class LeaseGuard::State {
 };
 
 void LeaseGuard::State::look() const {
-  if (held_->watch(core_->now())) core_->heartbeats().wake();
+  if (held_->watch(core_->now())) core_->heartbeats().look_at(*held_);
 }
 
 template <class Operation>
@@ -59,7 +59,8 @@ auto LeaseGuard::State::in_turn(Duration patience, Operation&& operation)
         struct Turn {
           State& state;
           ~Turn() {
-            if (state.held_->give_turn_back()) state.core_->heartbeats().wake();
+            static_cast<void>(state.held_->give_turn_back());
+            state.core_->heartbeats().look_at(*state.held_);
           }
         } const turn{*this};
         return operation(store);

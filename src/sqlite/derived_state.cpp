@@ -1,6 +1,8 @@
 #include "sqlite/derived_state.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 namespace wallock::sqlite {
@@ -17,6 +19,23 @@ bool needs_resource(RecordKind kind) { return kind >= RecordKind::lease_granted;
 bool needs_until(RecordKind kind) {
   return kind == RecordKind::lease_granted || kind == RecordKind::lease_renewed ||
          kind == RecordKind::probe_granted || kind == RecordKind::delivery_claimed;
+}
+
+bool is_shared_renewal(const LedgerEntry& entry) {
+  return entry.kind == RecordKind::lease_renewed && !entry.resource;
+}
+
+// The number in "count=<number> sha256=<64 hex characters>"; 0 if it is anything else.
+std::uint64_t count_of(std::string_view detail) {
+  constexpr std::string_view before = "count=";
+  constexpr std::string_view between = " sha256=";
+  if (!detail.starts_with(before)) return 0;
+  const char* const end = detail.data() + detail.size();
+  std::uint64_t count = 0;
+  const auto read = std::from_chars(detail.data() + before.size(), end, count);
+  const std::string_view rest(read.ptr, static_cast<std::size_t>(end - read.ptr));
+  if (!rest.starts_with(between)) return 0;
+  return Digest::parse(rest.substr(between.size())) ? count : 0;
 }
 
 }  // namespace
@@ -43,6 +62,8 @@ void DerivedState::feed(std::uint64_t position, WallTime recorded_at, const Ledg
     } else {
       tell_of_breaker(resource);
     }
+  } else if (is_shared_renewal(entry)) {
+    tell_of_shared_renewal();
   }
   before_ = std::move(now_);
 }
@@ -50,7 +71,9 @@ void DerivedState::feed(std::uint64_t position, WallTime recorded_at, const Ledg
 void DerivedState::check_shape() {
   const LedgerEntry& entry = now_.entry;
   const bool is_action = entry.kind == RecordKind::action_recorded;
-  must(needs_resource(entry.kind) == entry.resource.has_value() &&
+  const bool is_shared = is_shared_renewal(entry);
+  must((needs_resource(entry.kind) && !is_shared) == entry.resource.has_value() &&
+           (!is_shared || (!entry.token && entry.actor.empty() && count_of(entry.detail) > 1)) &&
            needs_until(entry.kind) == entry.until.has_value() &&
            needs_action(entry.kind) == entry.subject.has_value() &&
            (needs_action(entry.kind) || is_action) == entry.state.has_value() &&
@@ -104,12 +127,40 @@ void DerivedState::tell_of_lease(DerivedResource& resource) {
       must(held && entry.token.epoch() == epoch_ && entry.actor == resource.lease->holder,
            Invariant::lease_held);
       must(resource.breaker.state == BreakerState::closed, Invariant::breaker_closed);
-      if (resource.lease) resource.lease->until = entry.until.value_or(Instant());
+      if (resource.lease) {
+        resource.lease->until = entry.until.value_or(Instant());
+        resource.lease->told_at = now_.position;
+      }
       return;
     default:  // released or revoked
       must(held && entry.actor == resource.lease->holder, Invariant::lease_held);
       return end_lease(resource);
   }
+}
+
+// Whose leases they were is not told: that as many live is all that can be known.
+void DerivedState::tell_of_shared_renewal() {
+  must(count_of(now_.entry.detail) <= resources_.size(), Invariant::lease_held);
+  auto& told = shared_renewals_[epoch_];
+  const Instant until = now_.entry.until.value_or(Instant());
+  while (!told.empty() && told.back().until <= until)
+    told.pop_back();
+  told.push_back({.position = now_.position, .until = until});
+}
+
+std::optional<Instant> DerivedState::latest_shared_end(const DerivedResource& resource) const {
+  const auto told = shared_renewals_.find(resource.issued.epoch());
+  if (told == shared_renewals_.end() || !resource.lease) return std::nullopt;
+  const auto& [epoch, renewals] = *told;
+  const auto after =
+      std::ranges::upper_bound(renewals, resource.lease->told_at, {}, &SharedRenewal::position);
+  return after == renewals.end() ? std::nullopt : std::optional(after->until);
+}
+
+bool DerivedState::may_end_at(const DerivedResource& resource, Instant until) const {
+  if (!resource.lease) return false;
+  const auto latest = latest_shared_end(resource);
+  return until == resource.lease->until || (latest && until <= *latest);
 }
 
 // With AfterCommit::keep the next grant of the same holder follows its actions.
@@ -125,14 +176,15 @@ void DerivedState::granted(DerivedResource& resource) {
   const Instant until = entry.until.value_or(Instant());
   check_granted_token();
   must(resource.breaker.state == BreakerState::closed, Invariant::breaker_closed);
-  const bool may_live =
-      resource.lease && resource.issued.epoch() == epoch_ && resource.lease->until >= until;
+  const bool may_live = resource.lease && resource.issued.epoch() == epoch_ &&
+                        resource.lease->until >= until && !latest_shared_end(resource);
   must(!may_live || goes_on_after_commit(resource), Invariant::lease_overlap);
   resource.max_fence = std::max(resource.max_fence, entry.token.predecessor());
   resource.issued = entry.token;
   resource.lease = {.holder = entry.actor,
                     .until = until,
-                    .request = entry.action_id ? entry.action_id->str() : std::string()};
+                    .request = entry.action_id ? entry.action_id->str() : std::string(),
+                    .told_at = now_.position};
 }
 
 // The actions of one commit stand side by side under one token, which is spent after the last.

@@ -19,7 +19,8 @@ namespace wallock::sqlite {
 struct DerivedLease {
   std::string holder;
   Instant until;
-  std::string request = {};  // the acquire's own action id; empty if it had none
+  std::string request = {};   // the acquire's own action id; empty if it had none
+  std::uint64_t told_at = 0;  // the record that told the end
 };
 
 struct DerivedProbe {
@@ -79,6 +80,9 @@ class DerivedState {
   [[nodiscard]] const std::map<std::uint64_t, DerivedDelivery>& dead_letters() const noexcept {
     return dead_letters_;
   }
+  // True if the lease of the resource may end then: as its last record has it, or later on, renewed
+  // together with others, whose record tells no names.
+  [[nodiscard]] bool may_end_at(const DerivedResource& resource, Instant until) const;
   // True if an earlier action of the same resource is still on its way.
   [[nodiscard]] bool is_blocked(std::uint64_t position, const std::string& resource) const;
 
@@ -97,7 +101,15 @@ class DerivedState {
     if (!holds) broken(invariant);
   }
 
+  // Renewals that share a record: the last of their ends.
+  struct SharedRenewal {
+    std::uint64_t position = 0;
+    Instant until;
+  };
+
   void tell_of_store();
+  void tell_of_shared_renewal();
+  [[nodiscard]] std::optional<Instant> latest_shared_end(const DerivedResource& resource) const;
   void tell_of_lease(DerivedResource& resource);
   void tell_of_breaker(DerivedResource& resource);
   void tell_of_delivery();
@@ -128,6 +140,8 @@ class DerivedState {
   std::map<std::uint64_t, DerivedDelivery> deliveries_;
   std::map<std::uint64_t, DerivedDelivery> dead_letters_;
   std::map<std::string, std::set<std::uint64_t>> lines_;  // of each resource, by position
+  // By epoch, whose clock they are told on; only those that none after them reaches beyond.
+  std::map<std::uint64_t, std::vector<SharedRenewal>> shared_renewals_;
   std::vector<Violation> violations_;
 };
 

@@ -86,10 +86,10 @@ std::uint64_t position_of(const Query& query, int column) {
   return static_cast<std::uint64_t>(query.integer(column));
 }
 
-bool same(const DerivedResource& told, const Query& query) {
+bool same(const DerivedState& state, const DerivedResource& told, const Query& query) {
   if (query.token(1) != told.max_fence || query.token(2) != told.issued) return false;
   if (!told.lease) return query.is_null(3);
-  return query.text(3) == told.lease->holder && query.instant(4) == told.lease->until &&
+  return query.text(3) == told.lease->holder && state.may_end_at(told, query.instant(4)) &&
          query.text(5) == told.lease->request;
 }
 
@@ -148,7 +148,7 @@ Status Check::resources() {
       each("SELECT resource, max_fence, issued, holder, expires_at, request FROM wallock_resources",
            [&](const Query& query) {
              const auto told = missing.find(std::string(query.text(0)));
-             if (told == missing.end() || !same(told->second, query)) {
+             if (told == missing.end() || !same(state_, told->second, query)) {
                broken(Invariant::resource_row, std::nullopt, query.text(0));
              }
              if (told != missing.end()) missing.erase(told);

@@ -1,5 +1,6 @@
 // The repository's leases: acquire, renew, release, revoke.
 #include "sqlite/repository.hpp"
+#include "wallock/ledger/bytes.hpp"
 
 namespace wallock::sqlite {
 namespace {
@@ -25,6 +26,39 @@ Result<Lease> lease_of(const rules::AcquireCommand& command, const rules::Grant&
                         .requested_at = std::min(requested_at, grant.granted_at),
                         .granted_at = grant.granted_at,
                         .expires_at = grant.expires_at});
+}
+
+rules::RenewCommand renewal_of(const Lease& lease, Duration ttl) {
+  return {.resource = lease.resource(),
+          .token = lease.token(),
+          .instance = lease.instance(),
+          .ttl = ttl};
+}
+
+Result<Lease> renewed(const Lease& lease, const rules::Renewal& renewal, Instant requested_at,
+                      Instant now) {
+  return Lease::create({.resource = lease.resource(),
+                        .token = lease.token(),
+                        .holder = lease.holder(),
+                        .instance = lease.instance(),
+                        .requested_at = requested_at,
+                        .granted_at = now,
+                        .expires_at = renewal.expires_at});
+}
+
+// The renewals of a transaction share one record; one alone keeps its own.
+Status record_together(WriteTransaction& transaction, std::span<const LedgerEntry> renewals) {
+  if (renewals.empty()) return {};
+  const auto append = [&](const LedgerEntry& entry) -> Status {
+    const auto position = transaction.append(entry);
+    if (!position) return fail(position.error());
+    return {};
+  };
+  if (renewals.size() == 1) return append(renewals.front());
+  ledger::Sha256& hasher = transaction.session().ledger.hasher();
+  const Digest list = hasher.digest(ledger::as_bytes(rules::renewal_list(renewals)));
+  if (auto ok = hasher.ok(); !ok) return ok;
+  return append(rules::shared_renewal(renewals, list));
 }
 
 }  // namespace
@@ -90,24 +124,49 @@ Result<Lease> Repository::renew(const Lease& lease, Duration ttl, Instant deadli
       {.flush = Flush::rides}, deadline, [&](WriteTransaction& transaction) -> Result<Lease> {
         const auto stored = transaction.load(lease.resource());
         if (!stored) return fail(stored.error());
-        const auto renewal = rules::decide_renew(stored->state,
-                                                 {.resource = lease.resource(),
-                                                  .token = lease.token(),
-                                                  .instance = lease.instance(),
-                                                  .ttl = ttl},
-                                                 transaction.moment());
+        const auto renewal =
+            rules::decide_renew(stored->state, renewal_of(lease, ttl), transaction.moment());
         if (!renewal) return fail(renewal.error());
         if (auto ok = transaction.apply(lease.resource(), *stored, renewal->change); !ok) {
           return fail(ok.error());
         }
-        return Lease::create({.resource = lease.resource(),
-                              .token = lease.token(),
-                              .holder = lease.holder(),
-                              .instance = lease.instance(),
-                              .requested_at = requested_at,
-                              .granted_at = transaction.now(),
-                              .expires_at = renewal->expires_at});
+        return renewed(lease, *renewal, requested_at, transaction.now());
       });
+}
+
+Result<std::vector<Result<Lease>>> Repository::renew_all(std::span<const RenewRequest> requests,
+                                                         Instant deadline) {
+  const Instant requested_at = clock_->now();
+  auto answers = writer_.run(
+      {.flush = Flush::rides}, deadline,
+      [&](WriteTransaction& transaction) -> Result<std::vector<Result<Lease>>> {
+        std::vector<Result<Lease>> given;
+        std::vector<LedgerEntry> records;
+        given.reserve(requests.size());
+        records.reserve(requests.size());
+        for (const auto& [lease, ttl] : requests) {
+          const auto stored = transaction.load(lease.resource());
+          if (!stored) return fail(stored.error());
+          auto renewal =
+              rules::decide_renew(stored->state, renewal_of(lease, ttl), transaction.moment());
+          if (!renewal) {
+            given.push_back(fail(renewal.error()));
+            continue;
+          }
+          const auto& change = renewal->change;
+          if (auto ok = transaction.store(lease.resource(), *stored, change.next); !ok) {
+            return fail(ok.error());
+          }
+          given.push_back(renewed(lease, *renewal, requested_at, transaction.now()));
+          records.insert(records.end(), change.entries.begin(), change.entries.end());
+        }
+        if (auto ok = record_together(transaction, records); !ok) return fail(ok.error());
+        return given;
+      });
+  // A row that cannot be read or written must not cost the others their leases.
+  const bool by_one = !answers && error_class(answers.error().code()) == ErrorClass::security;
+  if (by_one && requests.size() > 1) return LeaseRepository::renew_all(requests, deadline);
+  return answers;
 }
 
 Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) {

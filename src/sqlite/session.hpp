@@ -56,14 +56,18 @@ class WriteTransaction {
   [[nodiscard]] Result<std::uint64_t> append(const LedgerEntry& entry) const {
     return session_.ledger.append(db(), wall_, entry);
   }
+  // Stores a resource without the records of its change, which the caller appends.
+  [[nodiscard]] Status store(const ResourceName& resource, const StoredResource& before,
+                             const rules::ResourceState& next,
+                             const std::string* metadata = nullptr) const {
+    session_.ledger.touch();
+    return session_.resources.store(db(), resource, before, next, metadata);
+  }
   // Stores a rule's change: the row first, then its records.
   [[nodiscard]] Status apply(const ResourceName& resource, const StoredResource& before,
                              const rules::Change& change,
                              const std::string* metadata = nullptr) const {
-    session_.ledger.touch();
-    if (auto ok = session_.resources.store(db(), resource, before, change.next, metadata); !ok) {
-      return ok;
-    }
+    if (auto ok = store(resource, before, change.next, metadata); !ok) return ok;
     for (const LedgerEntry& entry : change.entries) {
       if (auto position = append(entry); !position) return fail(position.error());
     }

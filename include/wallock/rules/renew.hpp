@@ -1,9 +1,15 @@
 // The rule of renewals: a living lease may be prolonged, a dead one is never revived.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "wallock/audit.hpp"
+#include "wallock/digest.hpp"
 #include "wallock/rules/breaker_row.hpp"
 #include "wallock/rules/fencing.hpp"
 #include "wallock/rules/state.hpp"
@@ -56,6 +62,41 @@ inline bool has_tenure(const ResourceState& state, FencingToken token, InstanceI
                                                .until = renewal.expires_at,
                                                .actor = state.tenure->holder.str()});
   return renewal;
+}
+
+// What several renewals of one transaction record together instead of one by one: the text that
+// their common record has the SHA-256 of. A line for each, in the order of their tokens:
+//     <token> <until> <resource>\n
+// Both numbers are decimal, the token's value and the nanoseconds of the boot clock. No name holds
+// the end of a line. `renewals` are the records that decide_renew gave, each of a lease of its own.
+[[nodiscard]] inline std::string renewal_list(std::span<const LedgerEntry> renewals) {
+  std::vector<const LedgerEntry*> order;
+  order.reserve(renewals.size());
+  for (const LedgerEntry& renewal : renewals)
+    order.push_back(&renewal);
+  std::ranges::sort(order, {}, [](const LedgerEntry* entry) { return entry->token; });
+  std::string text;
+  for (const LedgerEntry* const entry : order) {
+    text += std::to_string(entry->token.value());
+    text += ' ';
+    text += std::to_string(entry->until.value_or(Instant()).time_since_epoch().count());
+    text += ' ';
+    if (entry->resource) text += entry->resource->str();
+    text += '\n';
+  }
+  return text;
+}
+
+// The one record of two or more renewals in a transaction: of no resource and under no token, with
+// the last of their ends, their number and the SHA-256 of their list.
+[[nodiscard]] inline LedgerEntry shared_renewal(std::span<const LedgerEntry> renewals,
+                                                const Digest& list) {
+  LedgerEntry shared{
+      .kind = RecordKind::lease_renewed,
+      .detail = "count=" + std::to_string(renewals.size()) + " sha256=" + to_string(list)};
+  for (const LedgerEntry& renewal : renewals)
+    shared.until = std::max(shared.until, renewal.until);
+  return shared;
 }
 
 }  // namespace wallock::rules
