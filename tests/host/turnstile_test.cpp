@@ -1,0 +1,204 @@
+// Turns: one at a time, in order of arrival, back from the dead.
+#include <atomic>
+#include <deque>
+#include <vector>
+
+#include "host/waiting_queue.hpp"
+#include "host_support.hpp"
+
+using namespace wallock;
+using namespace wallock::test;
+using host::Turnstile;
+
+namespace {
+
+std::size_t in_line(const RawSidecar& raw) { return host::slots_in_use(raw->turnstile.shard); }
+
+}  // namespace
+
+TEST_CASE("a turn is one opening's and one thread's at a time") {
+  const Shore shore;
+  const auto a = shore.open(1);
+  const auto b = shore.open(2);
+  REQUIRE(a->turnstile().enter(0s));
+  CHECK_FALSE(a->turnstile().enter(0s));
+  CHECK_FALSE(b->turnstile().enter(0s));
+  a->turnstile().leave();
+  REQUIRE(b->turnstile().enter(0s));
+  CHECK_FALSE(a->turnstile().enter(0s));
+  b->turnstile().leave();
+  CHECK(a->turnstile().enter(0s));
+}
+
+TEST_CASE("who gave up waiting for a turn leaves nothing in the line (case L19)") {
+  const Shore shore;
+  const auto a = shore.open(1);
+  const auto b = shore.open(2);
+  const RawSidecar raw(shore.sidecar());
+  REQUIRE(a->turnstile().enter(0s));
+  CHECK_FALSE(b->turnstile().enter(5ms));
+  CHECK(in_line(raw) == 0);
+  a->turnstile().leave();
+  CHECK(b->turnstile().enter(0s));
+}
+
+TEST_CASE("a turn that one does not have is not given back") {
+  const Shore shore;
+  const auto a = shore.open(1);
+  const auto b = shore.open(2);
+  REQUIRE(a->turnstile().enter(0s));
+  b->turnstile().leave();
+  CHECK_FALSE(b->turnstile().enter(0s));
+}
+
+// The clock stands still, so that nobody is passed over for being slow on a busy machine.
+TEST_CASE("turns are taken in order of arrival, over threads and openings") {
+  const ManualClock clock;
+  const Shore shore;
+  std::vector<std::unique_ptr<Sidecar>> openings;
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    openings.push_back(shore.open(i, clock));
+  const RawSidecar raw(shore.sidecar());
+  REQUIRE(openings[0]->turnstile().enter(0s));
+  constexpr std::size_t waiters = 12;
+  std::atomic<std::size_t> next{0};
+  std::vector<std::size_t> served(waiters, waiters);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < waiters; ++i) {
+    threads.emplace_back([&, i] {
+      Turnstile& turnstile = openings[i % openings.size()]->turnstile();
+      if (!turnstile.enter(long_enough)) return;
+      served[i] = next++;
+      turnstile.leave();
+    });
+    REQUIRE(await([&] { return in_line(raw) == i + 1; }));
+  }
+  openings[0]->turnstile().leave();
+  for (std::thread& thread : threads)
+    thread.join();
+  for (std::size_t i = 0; i < waiters; ++i)
+    CHECK(served[i] == i);
+  CHECK(in_line(raw) == 0);
+}
+
+TEST_CASE("who leaves cannot overtake the next in line") {
+  const ManualClock clock;
+  const Shore shore;
+  const auto a = shore.open(1, clock);
+  const auto b = shore.open(2, clock);
+  const RawSidecar raw(shore.sidecar());
+  REQUIRE(a->turnstile().enter(0s));
+  std::atomic<bool> has_turn{false};
+  std::atomic<bool> done{false};
+  std::thread waiter([&] {
+    has_turn = b->turnstile().enter(long_enough);
+    static_cast<void>(await([&] { return done.load(); }));
+    b->turnstile().leave();
+  });
+  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  a->turnstile().leave();
+  CHECK_FALSE(a->turnstile().enter(0s));
+  CHECK(await([&] { return has_turn.load(); }));
+  done = true;
+  waiter.join();
+  CHECK(a->turnstile().enter(long_enough));
+}
+
+TEST_CASE("only one has the turn at a time, among threads of several openings") {
+  const Shore shore;
+  std::vector<std::unique_ptr<Sidecar>> openings;
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    openings.push_back(shore.open(i));
+  std::atomic<int> inside{0};
+  std::atomic<int> refused{0};
+  std::atomic<bool> overlapped{false};
+  int turns = 0;  // guarded by the turn itself
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 6; ++i) {
+    threads.emplace_back([&, i] {
+      Turnstile& turnstile = openings[i % openings.size()]->turnstile();
+      for (int round = 0; round < 500; ++round) {
+        if (!turnstile.enter(long_enough)) {
+          ++refused;
+          continue;
+        }
+        if (inside.fetch_add(1) != 0) overlapped = true;
+        ++turns;
+        inside.fetch_sub(1);
+        turnstile.leave();
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  CHECK(refused == 0);
+  CHECK(turns == 6 * 500);
+  CHECK_FALSE(overlapped);
+}
+
+TEST_CASE("the turn of a process that was killed is the next one's") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  const auto die_inside = [&] {
+    return Fork([&] {
+             const auto sidecar = shore.open(2);
+             return sidecar->turnstile().enter(long_enough) ? raise(SIGKILL) : 1;
+           }).wait() == 128 + SIGKILL;
+  };
+  REQUIRE(die_inside());
+  CHECK(own->turnstile().enter(0s));
+  own->turnstile().leave();
+  REQUIRE(die_inside());
+  std::thread([&] { CHECK(own->turnstile().enter(long_enough)); }).join();
+}
+
+TEST_CASE("the turn of a stopped process stays its own, and nobody waits for ever") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  const Shared<std::atomic<bool>> inside;
+  Fork holder([&] {
+    const auto sidecar = shore.open(2);
+    if (!sidecar->turnstile().enter(0s)) return 1;
+    *inside = true;
+    raise(SIGSTOP);
+    sidecar->turnstile().leave();
+    return 0;
+  });
+  REQUIRE(await([&] { return inside->load(); }));
+  CHECK_FALSE(own->turnstile().enter(30ms));
+  REQUIRE(await([&] { return waitpid(holder.pid(), nullptr, WUNTRACED | WNOHANG) != 0; }));
+  holder.signal(SIGCONT);
+  CHECK(own->turnstile().enter(long_enough));
+  CHECK(holder.wait() == 0);
+}
+
+TEST_CASE("a stopped waiter holds up nobody for longer than the grace") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  const RawSidecar raw(shore.sidecar());
+  REQUIRE(own->turnstile().enter(0s));
+  Fork waiter([&] { return shore.open(2)->turnstile().enter(long_enough) ? 0 : 1; });
+  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  waiter.signal(SIGSTOP);
+  REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
+  own->turnstile().leave();
+  CHECK(own->turnstile().enter(long_enough));
+  CHECK(in_line(raw) == 1);
+  own->turnstile().leave();
+  waiter.signal(SIGCONT);
+  CHECK(waiter.wait() == 0);
+}
+
+TEST_CASE("when the turnstile's line is full, a turn is still to be had") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  const auto other = shore.open(2);
+  const RawSidecar raw(shore.sidecar());
+  for (host::WaitingSlot& slot : raw->turnstile.slots)
+    slot.owner = other->membership().mark();
+  raw->turnstile.shard.used[0] = 1;  // so that nobody thinks it empty
+  CHECK(own->turnstile().enter(0s));
+  CHECK_FALSE(other->turnstile().enter(5ms));
+  own->turnstile().leave();
+  CHECK(other->turnstile().enter(long_enough));
+}
