@@ -1,9 +1,7 @@
 // Who is alive, as the kernel's locks tell.
 #include <sys/stat.h>
 
-#include <atomic>
 #include <filesystem>
-#include <vector>
 
 #include <fcntl.h>
 
@@ -163,25 +161,4 @@ TEST_CASE("an opening that lost its place to another does not clear the other's 
   raw->members.places[place].instance = 77;
   own.reset();
   CHECK(raw->members.places[place].instance == 77);
-}
-
-TEST_CASE("an opening that closes properly is dead at no moment") {
-  const Shore shore;
-  const auto own = shore.open(1);
-  std::atomic<std::uint64_t> open_now{2};
-  std::atomic<bool> stop{false};
-  std::atomic<int> mistakes{0};
-  std::vector<std::thread> watchers;
-  for (int i = 0; i < 2; ++i) {
-    watchers.emplace_back([&] {
-      while (!stop)
-        mistakes += own->membership().is_dead(open_now) ? 1 : 0;
-    });
-  }
-  for (; open_now < 300; ++open_now)
-    shore.open(open_now).reset();
-  stop = true;
-  for (std::thread& watcher : watchers)
-    watcher.join();
-  CHECK(mistakes == 0);
 }

@@ -14,46 +14,80 @@ using namespace wallock::test;
 
 namespace {
 
-using Work = std::function<void(Sidecar&)>;
+using Work = std::function<int(Sidecar&)>;
 
-// Runs `work` in a child that opened the sidecar as `instance`, and kills it at most `steps`
-// instructions after the opening. Returns how many it took; -1 if tracing is not permitted.
-long run_steps(const Shore& shore, std::uint64_t instance, long steps, const Work& work) {
-  Fork child([&] {
-    const auto sidecar = shore.open(instance);
-    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
-    raise(SIGSTOP);
-    work(*sidecar);
-    _exit(0);
-  });
-  int status = 0;
-  if (waitpid(child.pid(), &status, 0) != child.pid() || !WIFSTOPPED(status)) return -1;
-  for (long taken = 0; taken < steps; ++taken) {
-    if (ptrace(PTRACE_SINGLESTEP, child.pid(), nullptr, nullptr) != 0) return -1;
-    waitpid(child.pid(), &status, 0);
-    if (WIFEXITED(status)) return taken;
+// A child that opened the sidecar and goes through `work` by single instructions.
+class Traced {
+ public:
+  Traced(const Shore& shore, std::uint64_t instance, const Work& work)
+      : child_([&] {
+          const auto sidecar = shore.open(instance);
+          if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
+          raise(SIGSTOP);
+          return work(*sidecar);
+        }) {
+    int status = 0;
+    may_trace_ = waitpid(child_.pid(), &status, 0) == child_.pid() && WIFSTOPPED(status);
   }
-  return steps;
-}
+
+  [[nodiscard]] bool may_trace() const noexcept { return may_trace_; }
+  // At most `steps`; returns how many it took until its end, -1 if it cannot be traced.
+  long step(long steps) {
+    int status = 0;
+    for (long taken = 0; taken < steps; ++taken) {
+      if (ptrace(PTRACE_SINGLESTEP, child_.pid(), nullptr, nullptr) != 0) return -1;
+      waitpid(child_.pid(), &status, 0);
+      if (WIFEXITED(status)) return taken;
+    }
+    return steps;
+  }
+  // Runs to the end. What `work` returned.
+  int finish() {
+    REQUIRE(ptrace(PTRACE_CONT, child_.pid(), nullptr, nullptr) == 0);
+    return child_.wait();
+  }
+
+ private:
+  Fork child_;
+  bool may_trace_ = false;
+};
+
+// Moments of a work, drawn from the seed, which is printed.
+class Moments {
+ public:
+  Moments(std::string_view name, const Shore& shore, const Work& work) {
+    Traced whole(shore, 999, work);
+    if (!whole.may_trace()) {
+      std::cout << "tracing is not permitted: nothing at single instructions\n";
+      return;
+    }
+    const long length = whole.step(std::numeric_limits<long>::max());
+    random_.seed(seed_);
+    among_ = std::uniform_int_distribution<long>(0, length - 1);
+    count_ = thread_sanitizer ? 3 : storm(30);
+    std::cout << name << ": " << count_ << " moments of " << length << " instructions, seed "
+              << seed_ << "\n";
+  }
+
+  [[nodiscard]] int count() const noexcept { return count_; }
+  [[nodiscard]] unsigned seed() const noexcept { return seed_; }
+  [[nodiscard]] long draw() { return among_(random_); }
+
+ private:
+  unsigned seed_ = draw_seed();
+  std::mt19937 random_;
+  std::uniform_int_distribution<long> among_;
+  int count_ = 0;
+};
 
 // Kills children in the middle of `work`, each at a moment of its own, with `check` after it.
 void kill_in_the_middle(std::string_view name, const Shore& shore, const Work& work,
                         const std::function<void()>& check) {
-  const long length = run_steps(shore, 999, std::numeric_limits<long>::max(), work);
-  if (length < 0) {
-    std::cout << "tracing is not permitted: no kills at single instructions\n";
-    return;
-  }
-  const unsigned seed = draw_seed();
-  std::mt19937 random(seed);
-  std::uniform_int_distribution<long> moments(0, length - 1);
-  const int kills = thread_sanitizer ? 3 : storm(30);
-  std::cout << name << ": " << kills << " kills within " << length << " instructions, seed " << seed
-            << "\n";
-  for (int i = 0; i < kills; ++i) {
-    const long moment = moments(random);
-    INFO("seed " << seed << ", kill " << i << " after " << moment << " instructions");
-    REQUIRE(run_steps(shore, 1000 + static_cast<std::uint64_t>(i), moment, work) == moment);
+  Moments moments(name, shore, work);
+  for (int i = 0; i < moments.count(); ++i) {
+    const long moment = moments.draw();
+    INFO("seed " << moments.seed() << ", kill " << i << " after " << moment << " instructions");
+    REQUIRE(Traced(shore, 1000 + static_cast<std::uint64_t>(i), work).step(moment) == moment);
     check();
   }
 }
@@ -68,6 +102,7 @@ TEST_CASE("a process killed at any instruction of a turn leaves the turnstile fr
       "turns", shore,
       [](Sidecar& sidecar) {
         if (sidecar.turnstile().enter(0s)) sidecar.turnstile().leave();
+        return 0;
       },
       [&] {
         REQUIRE(own->turnstile().enter(0s));
@@ -82,7 +117,7 @@ TEST_CASE("a process killed at any instruction of waiting for a turn leaves no p
   REQUIRE(own->turnstile().enter(0s));
   kill_in_the_middle(
       "waiting for turns", shore,
-      [](Sidecar& sidecar) { static_cast<void>(sidecar.turnstile().enter(0s)); },
+      [](Sidecar& sidecar) { return sidecar.turnstile().enter(0s) ? 1 : 0; },
       [&] {
         own->turnstile().leave();
         REQUIRE(own->turnstile().enter(long_enough));
@@ -100,6 +135,7 @@ TEST_CASE("a process killed at any instruction of a place's life leaves the line
         auto place = sidecar.line().join("r", Instant::max());
         if (place && place->is_first()) place->stay();
         sidecar.line().call_first("r");
+        return 0;
       },
       [&] {
         // Now and then two of them in a row, so that one dies while it frees what another left.
@@ -111,4 +147,21 @@ TEST_CASE("a process killed at any instruction of a place's life leaves the line
         REQUIRE_FALSE(own->line().is_waited_for("r"));
         REQUIRE(own->line().count() == 0);
       });
+}
+
+TEST_CASE("an opening that closes at any instruction of the question is not dead") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  auto closing = shore.open(2);
+  const Work ask = [](Sidecar& sidecar) { return sidecar.membership().is_dead(2) ? 1 : 0; };
+  Moments moments("questions", shore, ask);
+  for (int i = 0; i < moments.count(); ++i) {
+    const long moment = moments.draw();
+    INFO("seed " << moments.seed() << ", closed after " << moment << " instructions");
+    Traced asking(shore, 1000 + static_cast<std::uint64_t>(i), ask);
+    REQUIRE(asking.step(moment) == moment);
+    closing.reset();
+    CHECK(asking.finish() == 0);
+    closing = shore.open(2);
+  }
 }
