@@ -241,16 +241,6 @@ Status Check::dead_letters() {
   return done;
 }
 
-Result<std::vector<Violation>> check_rows(const std::string& path) {
-  const auto clock = system_clock();
-  auto connection =
-      Connection::open(path, Access::read, *clock, saturating_add(clock->now(), patience));
-  if (!connection) return fail(connection.error());
-  Check check((*connection)->handle());
-  if (auto ok = check.run(); !ok) return fail(ok.error());
-  return check.take();
-}
-
 Result<std::vector<Violation>> check_hashes(const std::string& path) {
   auto reader = Reader::open(path, system_clock(), patience);
   if (!reader) return fail(reader.error());
@@ -265,11 +255,25 @@ Result<std::vector<Violation>> check_hashes(const std::string& path) {
 
 }  // namespace
 
+Result<std::vector<Violation>> check_rows(sqlite3* db) {
+  try {
+    Check check(db);
+    if (auto ok = check.run(); !ok) return fail(ok.error());
+    return check.take();
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::out_of_memory);
+  }
+}
+
 Result<std::vector<Violation>> check_invariants(const std::string& path) {
   try {
     auto found = check_hashes(path);
     if (!found) return found;
-    const auto rows = check_rows(path);
+    const auto clock = system_clock();
+    const auto connection =
+        Connection::open(path, Access::read, *clock, saturating_add(clock->now(), patience));
+    if (!connection) return fail(connection.error());
+    const auto rows = check_rows((*connection)->handle());
     if (!rows) return rows;
     found->insert(found->end(), rows->begin(), rows->end());
     return found;

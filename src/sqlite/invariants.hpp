@@ -1,6 +1,8 @@
 // check_invariants: everything that must hold in a store, checked over all its rows.
 #pragma once
 
+#include <sqlite3.h>
+
 #include <string>
 #include <vector>
 
@@ -22,5 +24,9 @@ namespace wallock::sqlite {
 // store_unavailable, io_error, out_of_memory (transient) if the file cannot be read at all;
 // store_corrupt, ledger_damaged (security) if it is no store.
 [[nodiscard]] Result<std::vector<Violation>> check_invariants(const std::string& path);
+
+// The same over a connection that is open, without recomputing the ledger's hashes and the
+// payloads' digests: for callers who have verified the ledger already.
+[[nodiscard]] Result<std::vector<Violation>> check_rows(sqlite3* db);
 
 }  // namespace wallock::sqlite

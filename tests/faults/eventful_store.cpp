@@ -97,21 +97,31 @@ void work_with_outbox(Coordinator& store, ManualClock& clock) {
   store.execute("post", action("p2", true)).value();
 }
 
-}  // namespace
-
-EventfulStore::EventfulStore() {
-  auto options = at_.options();
+// The file of the closed store.
+std::string make() {
+  TempStore at;
+  auto options = at.options();
   options.breaker = {.trip_after = 3, .first_interval = 10s, .max_interval = 60s};
   options.delivery.max_attempts = 2;
   {
-    auto store = at_.open(options);
-    work_with_leases(store, *at_.clock);
-    work_with_breaker(store, *at_.clock);
+    auto store = at.open(options);
+    work_with_leases(store, *at.clock);
+    work_with_breaker(store, *at.clock);
   }
-  at_.clock->reboot("boot-2");
-  auto store = at_.open(options);
-  work_with_outbox(store, *at_.clock);
-  store.acquire("account", held_by("ann")).value();
+  at.clock->reboot("boot-2");
+  {
+    auto store = at.open(options);
+    work_with_outbox(store, *at.clock);
+    store.acquire("account", held_by("ann")).value();
+  }
+  return read_file(at.path());
+}
+
+}  // namespace
+
+EventfulStore::EventfulStore() {
+  static const std::string content = make();
+  write_file(path(), content);
 }
 
 void EventfulStore::spoil(const std::string& sql) const {

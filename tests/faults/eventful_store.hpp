@@ -12,12 +12,12 @@
 
 namespace wallock::test {
 
-// Closed when made, so that its file is quiet.
+// Closed, so that its file is quiet; made once, and copied.
 class EventfulStore {
  public:
   EventfulStore();
 
-  [[nodiscard]] std::string path() const { return at_.path(); }
+  [[nodiscard]] std::string path() const { return folder_.file("store.db"); }
 
   // Changes the file behind the library's back: without triggers, checks and the unique index.
   void spoil(const std::string& sql) const;
@@ -28,7 +28,7 @@ class EventfulStore {
   [[nodiscard]] std::string broken() const;
 
  private:
-  TempStore at_;
+  TempFolder folder_;
 };
 
 }  // namespace wallock::test
