@@ -110,10 +110,10 @@ TEST_CASE("a sidecar that others use with another layout is refused, until they 
       field = before;
       CHECK(shore.open_error() == 0);
     };
-    refused_while(raw->header.magic, 7);
+    refused_while(raw->header.magic, 7U);
     refused_while(raw->header.version, host::sidecar_version + 1);
-    refused_while(raw->header.size, 4096);
-    refused_while(raw->header.boot_id, 7);
+    refused_while(raw->header.size, 4096U);
+    refused_while(raw->header.boot_id, 7U);
     raw->header.version = host::sidecar_version + 1;
   }
   CHECK(shore.open_error() == EPROTO);
