@@ -21,9 +21,10 @@ def own_name(library):
 
 
 def read(path):
-    """Instructions by (library, function): its own, and those with all that it calls."""
+    """Instructions by (library, function): its own, and those with all that it calls; and by
+    (caller, callee): those of the callee, with all that it calls, when that caller calls it."""
     names = collections.defaultdict(dict)
-    own, inclusive = collections.Counter(), collections.Counter()
+    own, inclusive, edges = (collections.Counter() for _ in range(3))
     library = function = callee_library = callee = ""
     calling = False
 
@@ -58,12 +59,13 @@ def read(path):
                 instructions = int(cost.group(1))
                 inclusive[library, function] += instructions
                 if calling:
+                    edges[(library, function), (callee_library, callee)] += instructions
                     if (callee_library, callee) == (library, function):
                         inclusive[library, function] -= instructions  # it calls itself
                     calling, callee_library = False, library
                 else:
                     own[library, function] += instructions
-    return own, inclusive
+    return own, inclusive, edges
 
 
 def print_functions(title, costs, operations, total, top):
@@ -79,7 +81,7 @@ def main():
     parser.add_argument("--top", type=int, default=40)
     parser.add_argument("file")
     arguments = parser.parse_args()
-    own, inclusive = read(arguments.file)
+    own, inclusive, _ = read(arguments.file)
     total = sum(own.values())
     libraries = collections.Counter()
     for (library, _), cost in own.items():
