@@ -1,6 +1,6 @@
 // A guard keeps a lease alive in the background, commits as often as it likes, and tells its
 // worker when the lease is lost.
-#include <atomic>
+#include <future>
 
 #include "example.hpp"
 
@@ -12,9 +12,10 @@ int main() {
   auto worker = must(Coordinator::open("guard.db", {.holder = "worker"}), "open");
   auto operators = must(Coordinator::open("guard.db", {.holder = "operator"}), "open");
 
-  std::atomic<bool> told = false;
+  std::promise<wallock::LossReason> news;
+  auto told = news.get_future();
   auto guard = must(worker.guard("import/customers", {.ttl = std::chrono::seconds(10)},
-                                 {.on_lost = [&told](wallock::LossReason) { told = true; }}),
+                                 {.on_lost = [&news](auto reason) { news.set_value(reason); }}),
                     "guard");
   // Long work polls this token, or hands it to whatever can be stopped.
   const std::stop_token lost = guard.lost();
@@ -34,7 +35,12 @@ int main() {
   show(lost.stop_requested() && !guard.valid(),
        "lost() has fired: " + std::string(to_string(guard.reason())));
 
+  // on_lost is called by another thread, a moment after lost() fired, and not at all once the guard
+  // was released: whoever counts on it waits.
+  show(told.wait_for(std::chrono::seconds(10)) == std::future_status::ready &&
+           told.get() == guard.reason(),
+       "on_lost was called, with the same reason");
+
   show(must(guard.release(), "release") == wallock::ReleaseEffect::already_ended,
        "there is nothing left to release");
-  show(told, "on_lost was called");
 }

@@ -53,7 +53,11 @@ class ActionRequest {
       destination = *std::move(checked);
     }
     if (fields.payload.size() > max_payload_bytes) {
-      return fail(invalid(Errc::too_large, "payload", max_payload_bytes));
+      return fail(Error(Errc::too_large, ErrorFacts{.field = "payload",
+                                                    .action = id->str(),
+                                                    .limit = max_payload_bytes,
+                                                    .bound = Bound::at_most,
+                                                    .unit = Unit::bytes}));
     }
     return ActionRequest(*std::move(id), std::move(destination), std::move(fields));
   }
@@ -107,8 +111,9 @@ class Batch {
   // of them).
   [[nodiscard]] Result<std::span<const ActionRequest>> check() const {
     if (error_) return fail(*error_);
-    if (actions_.empty() || actions_.size() > max_batch_actions) {
-      return fail(invalid(Errc::batch_size, "actions", max_batch_actions));
+    if (actions_.empty()) return fail(invalid(Errc::batch_size, "actions", 1, Bound::at_least));
+    if (actions_.size() > max_batch_actions) {
+      return fail(invalid(Errc::batch_size, "actions", max_batch_actions, Bound::at_most));
     }
     std::vector<const std::string*> ids;
     ids.reserve(actions_.size());
@@ -117,8 +122,10 @@ class Batch {
     const auto less = [](const std::string* a, const std::string* b) { return *a < *b; };
     const auto same = [](const std::string* a, const std::string* b) { return *a == *b; };
     std::sort(ids.begin(), ids.end(), less);
-    if (std::adjacent_find(ids.begin(), ids.end(), same) != ids.end()) {
-      return fail(invalid(Errc::duplicate_action, "action_id"));
+    const auto twice = std::adjacent_find(ids.begin(), ids.end(), same);
+    if (twice != ids.end()) {
+      return fail(
+          Error(Errc::duplicate_action, ErrorFacts{.field = "action_id", .action = **twice}));
     }
     return std::span<const ActionRequest>(actions_);
   }

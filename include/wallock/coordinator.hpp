@@ -157,8 +157,9 @@ class WALLOCK_EXPORT Coordinator {
   // (business), invalid_evidence (deterministic).
   Status complete_recovery(const Probe& probe, const RecoveryVerdict& verdict);
 
-  // Opens the breaker until clear_forced, fencing and ending the current lease; the reason (at most
-  // 1024 bytes of UTF-8) goes into the ledger. Also the way out of breaker_illegal.
+  // Opens the breaker until clear_forced, fencing and ending the current lease; the reason (1 to
+  // 1024 bytes of UTF-8 without a NUL) goes into the ledger. too_large, invalid_option for
+  // "reason" (deterministic). Also the way out of breaker_illegal.
   Status force_open(Given<ResourceName> resource, std::string reason);
   // Ends the force; the breaker stays OPEN until explicit recovery.
   Status clear_forced(Given<ResourceName> resource);
@@ -174,7 +175,7 @@ class WALLOCK_EXPORT Coordinator {
   [[nodiscard]] Result<Settled> settle(const Delivery& delivery, DeliveryOutcome outcome);
 
   // Ends somebody's lease and fences its token, if it is still the one expected. lease_lost
-  // (business) if not.
+  // (business) if not. The reason as for force_open.
   Status revoke(Given<ResourceName> resource, FencingToken expected, std::string reason);
 
   // The leases alive now, by resource name, at most `limit` (1 to 10'000).

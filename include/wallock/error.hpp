@@ -130,10 +130,19 @@ struct ErrcInfo {
   return describe(code).name;
 }
 
+// Which side of a value ErrorFacts::limit is on, and what it counts.
+enum class Bound : std::uint8_t {
+  plain,     // as the code says
+  at_least,  // the least value allowed
+  at_most,   // the greatest value allowed
+};
+enum class Unit : std::uint8_t { none, bytes, nanoseconds };
+
 // The safe facts of an error. Never payload bytes, SQL text, keys or stack traces: only names that
 // the caller gave, tokens, bounds and result codes.
 struct ErrorFacts {
   std::string field = {};                   // which argument, option or JSON field was wrong
+  std::string action = {};                  // the action id concerned
   std::string resource = {};                // the resource concerned
   std::string holder = {};                  // who holds it
   std::optional<InstanceId> instance = {};  // and that holder's opening of the store
@@ -141,7 +150,11 @@ struct ErrorFacts {
   std::optional<FencingToken> fence = {};   // the highest token that may no longer write
   std::optional<Instant> retry_at = {};     // when it is worth asking again
   std::optional<std::int64_t> limit = {};   // the bound that was overstepped
-  int native = 0;  // SQLite extended result code or errno; the caller's code for work_failed
+  Bound bound = Bound::plain;
+  Unit unit = Unit::none;
+  // SQLite's extended result code or errno. For work_failed the number that the work returned, or
+  // the extended result code of SQLite's exception that it let through.
+  int native = 0;
 
   friend bool operator==(const ErrorFacts&, const ErrorFacts&) = default;
 };
@@ -168,13 +181,16 @@ class Error {
 };
 
 // "lease_held (business): another holder has the lease [resource=a holder=b]; wait or ...". Shows
-// the facts above and nothing else; retry_at is in milliseconds since boot.
+// the facts above and nothing else; retry_at is in milliseconds since boot, a limit is written with
+// its side and unit: "at_least=1ms", "at_most=4096 bytes", "limit=64".
 [[nodiscard]] inline std::string to_string(const Error& error);
 
 // A deterministic error about one argument, option or field.
 [[nodiscard]] inline Error invalid(Errc code, std::string_view field,
-                                   std::optional<std::int64_t> limit = std::nullopt) {
-  return Error(code, ErrorFacts{.field = std::string(field), .limit = limit});
+                                   std::optional<std::int64_t> limit = std::nullopt,
+                                   Bound bound = Bound::plain, Unit unit = Unit::none) {
+  return Error(
+      code, ErrorFacts{.field = std::string(field), .limit = limit, .bound = bound, .unit = unit});
 }
 
 }  // namespace wallock

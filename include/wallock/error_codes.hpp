@@ -99,8 +99,9 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"setting_refused", "SQLite did not take a setting that safety depends on",
               "use a SQLite build that supports it"};
     case Errc::called_inside_work:
-      return {"called_inside_work", "the coordinator was called from inside its own commit work",
-              "call it before or after the commit"};
+      return {"called_inside_work",
+              "the store was called, or opened, from inside its own commit work",
+              "do it before or after the commit"};
     case Errc::lease_held:
       return {"lease_held", "another holder has the lease", "wait, or try again later"};
     case Errc::already_held:
@@ -164,6 +165,40 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
   return {"unknown", "unknown error code", "report it"};
 }
 
+namespace detail {
+
+// A limit as people write it: durations in the largest unit that leaves no remainder.
+[[nodiscard]] inline std::string limit_text(std::int64_t limit, Unit unit) {
+  if (unit == Unit::bytes) return std::to_string(limit) + " bytes";
+  if (unit == Unit::none) return std::to_string(limit);
+  struct Step {
+    std::int64_t nanoseconds;
+    std::string_view name;
+  };
+  constexpr Step steps[] = {{86'400'000'000'000, "d"}, {3'600'000'000'000, "h"},
+                            {60'000'000'000, "min"},   {1'000'000'000, "s"},
+                            {1'000'000, "ms"},         {1'000, "us"}};
+  for (const Step& step : steps) {
+    if (limit == 0 || limit % step.nanoseconds != 0) continue;
+    return std::to_string(limit / step.nanoseconds).append(step.name);
+  }
+  return std::to_string(limit) + "ns";
+}
+
+[[nodiscard]] constexpr std::string_view limit_name(Bound bound) noexcept {
+  switch (bound) {
+    case Bound::at_least:
+      return "at_least";
+    case Bound::at_most:
+      return "at_most";
+    case Bound::plain:
+      break;
+  }
+  return "limit";
+}
+
+}  // namespace detail
+
 inline std::string to_string(const Error& error) {
   const ErrorFacts& facts = error.facts();
   std::string text(to_string(error.code()));
@@ -174,6 +209,7 @@ inline std::string to_string(const Error& error) {
     known.append(known.empty() ? " [" : " ").append(name).append("=").append(value);
   };
   if (!facts.field.empty()) add("field", facts.field);
+  if (!facts.action.empty()) add("action", facts.action);
   if (!facts.resource.empty()) add("resource", facts.resource);
   if (!facts.holder.empty()) add("holder", facts.holder);
   if (facts.token) add("token", to_string(*facts.token));
@@ -184,7 +220,9 @@ inline std::string to_string(const Error& error) {
     const auto after_boot = ceil<milliseconds>(facts.retry_at->time_since_epoch());
     add("retry_at", std::to_string(after_boot.count()) + "ms");
   }
-  if (facts.limit) add("limit", std::to_string(*facts.limit));
+  if (facts.limit) {
+    add(detail::limit_name(facts.bound), detail::limit_text(*facts.limit, facts.unit));
+  }
   if (facts.native != 0) add("native", std::to_string(facts.native));
   if (!known.empty()) text.append(known).append("]");
   return text.append("; ").append(error.advice());

@@ -53,9 +53,10 @@ struct GuardOptions {
   // Renewing stops after this time, and the lease is reported lost, so that a worker that hangs
   // does not keep the resource for ever: at least the ttl. Default: no limit.
   Duration max_hold = Duration::max();
-  // Called, at most once, on the heartbeat's thread, after the stop token fired. Must not throw or
-  // block: other guards' news and the guard's end wait for it. Not called any more once release()
-  // or the destructor has returned.
+  // Called, at most once, on the heartbeat's thread, a moment after the stop token fired: also when
+  // that was fired by a refused commit of the guard's own, which does not wait for this call. Must
+  // not throw or block: other guards' news and the guard's end wait for it. Not called any more
+  // once release() or the destructor has returned, not even for a lease that was lost before.
   std::function<void(LossReason)> on_lost = {};
 };
 

@@ -28,7 +28,8 @@ class Name {
   [[nodiscard]] static Result<Name> parse(std::string_view text) {
     if (text.empty() || text.size() > max_name_bytes || has_control_byte(text) ||
         !is_valid_utf8(text)) {
-      return fail(invalid(Errc::invalid_name, Kind::label, max_name_bytes));
+      return fail(
+          invalid(Errc::invalid_name, Kind::label, max_name_bytes, Bound::at_most, Unit::bytes));
     }
     return Name(std::string(text));
   }

@@ -15,6 +15,11 @@ namespace wallock {
   return false;
 }
 
+// True if `text` holds a NUL, which SQL functions and C programs take for its end.
+[[nodiscard]] constexpr bool has_nul(std::string_view text) noexcept {
+  return text.find('\0') != std::string_view::npos;
+}
+
 namespace detail {
 
 // Length of the well-formed UTF-8 sequence at the front of `text` (Unicode 15, table 3-7), or 0.

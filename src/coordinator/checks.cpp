@@ -6,15 +6,14 @@
 namespace wallock::detail {
 
 Status check_path(std::string_view path) {
-  if (path.empty() || path.find('\0') != std::string_view::npos) {
-    return fail(invalid(Errc::invalid_option, "path"));
-  }
+  if (path.empty() || has_nul(path)) return fail(invalid(Errc::invalid_option, "path"));
   return {};
 }
 
 Status check_metadata(std::string_view metadata) {
   if (metadata.size() > max_metadata_bytes) {
-    return fail(invalid(Errc::too_large, "metadata", max_metadata_bytes));
+    return fail(
+        invalid(Errc::too_large, "metadata", max_metadata_bytes, Bound::at_most, Unit::bytes));
   }
   return {};
 }
@@ -22,7 +21,11 @@ Status check_metadata(std::string_view metadata) {
 Status check_payloads(std::span<const ActionRequest> actions, std::size_t most) {
   for (const ActionRequest& action : actions) {
     if (action.payload().size() > most) {
-      return fail(invalid(Errc::too_large, "payload", static_cast<std::int64_t>(most)));
+      return fail(Error(Errc::too_large, ErrorFacts{.field = "payload",
+                                                    .action = action.id().str(),
+                                                    .limit = static_cast<std::int64_t>(most),
+                                                    .bound = Bound::at_most,
+                                                    .unit = Unit::bytes}));
     }
   }
   return {};
@@ -30,31 +33,23 @@ Status check_payloads(std::span<const ActionRequest> actions, std::size_t most) 
 
 Status check_reason(std::string_view reason) {
   if (reason.size() > max_detail_bytes) {
-    return fail(invalid(Errc::too_large, "reason", max_detail_bytes));
+    return fail(invalid(Errc::too_large, "reason", max_detail_bytes, Bound::at_most, Unit::bytes));
   }
-  if (!is_valid_utf8(reason)) return fail(invalid(Errc::invalid_option, "reason"));
-  return {};
-}
-
-Status check_evidence(std::string_view evidence) {
-  if (evidence.empty() || evidence.size() > max_detail_bytes || !is_valid_utf8(evidence)) {
-    return fail(invalid(Errc::invalid_evidence, "evidence", max_detail_bytes));
+  if (reason.empty()) {
+    return fail(invalid(Errc::invalid_option, "reason", 1, Bound::at_least, Unit::bytes));
+  }
+  if (has_nul(reason) || !is_valid_utf8(reason)) {
+    return fail(invalid(Errc::invalid_option, "reason"));
   }
   return {};
 }
 
 Status check_limit(std::uint64_t limit, std::int64_t most) {
-  if (limit == 0 || limit > static_cast<std::uint64_t>(most)) {
-    return fail(invalid(Errc::invalid_option, "limit", most));
-  }
-  return {};
+  return check_count(limit, most, "limit");
 }
 
 Status check_together(std::size_t resources) {
-  if (resources == 0 || resources > static_cast<std::size_t>(max_together)) {
-    return fail(invalid(Errc::invalid_option, "resources", max_together));
-  }
-  return {};
+  return check_count(resources, max_together, "resources");
 }
 
 Status check_token(FencingToken token) {

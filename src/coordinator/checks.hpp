@@ -26,10 +26,8 @@ inline constexpr std::int64_t max_together = 100;
 [[nodiscard]] Status check_metadata(std::string_view metadata);
 // too_large for the first payload over `most` bytes.
 [[nodiscard]] Status check_payloads(std::span<const ActionRequest> actions, std::size_t most);
-// too_large over 1024 bytes, invalid_option if it is not UTF-8.
+// too_large over 1024 bytes, invalid_option if it is empty, not UTF-8, or has a NUL in it.
 [[nodiscard]] Status check_reason(std::string_view reason);
-// invalid_evidence unless 1 to 1024 bytes of UTF-8.
-[[nodiscard]] Status check_evidence(std::string_view evidence);
 // invalid_option unless 1 to `most`.
 [[nodiscard]] Status check_limit(std::uint64_t limit, std::int64_t most);
 // invalid_option "resources" unless 1 to 100.

@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <list>
+#include <mutex>
 
 #include "sqlite/sql_error.hpp"
 #include "sqlite/statement.hpp"
@@ -20,13 +22,43 @@ constexpr int flags_for(Access access) {
 
 Error setting_refused(const char* name) { return invalid(Errc::setting_refused, name); }
 
+int deny_all(void*, int, const char*, const char*, const char*, const char*) { return SQLITE_DENY; }
+int refuse_commit(void*) { return 1; }
+
+// Closes a connection that statements still belong to: kept by the application's work, or by
+// virtual tables of its own. SQLite keeps what they need until the last one is finalized;
+// SQLiteCpp's way of closing would end the process here. A new authorizer has every statement
+// prepared anew before its next step, which a closed connection refuses: nothing is written through
+// them outside of a commit.
+void retire(std::unique_ptr<SQLite::Database> database) noexcept {
+  sqlite3* const db = database->getHandle();
+  sqlite3_busy_handler(db, nullptr, nullptr);
+  sqlite3_commit_hook(db, &refuse_commit, nullptr);
+  sqlite3_wal_hook(db, nullptr, nullptr);
+  sqlite3_set_authorizer(db, &deny_all, nullptr);
+  sqlite3_close_v2(db);
+  // Its destructor would close again, so it is never run.
+  static std::mutex mutex;
+  static auto* const retired = new std::list<std::unique_ptr<SQLite::Database>>;
+  try {
+    const std::lock_guard lock(mutex);
+    retired->push_back(std::move(database));
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(database.release());
+  }
+}
+
 }  // namespace
 
 Connection::Connection(const std::string& path, int flags, const Clock& clock, Instant deadline)
     : clock_(clock),
       deadline_(deadline),
       jitter_(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) | 1),
-      database_(path, flags) {}
+      database_(std::make_unique<SQLite::Database>(path, flags)) {}
+
+Connection::~Connection() {
+  if (sqlite3_next_stmt(handle(), nullptr) != nullptr) retire(std::move(database_));
+}
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, Access access,
                                                      const Clock& clock, Instant deadline) {

@@ -17,7 +17,9 @@ enum class Access : std::uint8_t { create, write, read };
 
 // Waiting for locks is bounded by set_deadline; nothing on the connection waits longer.
 //
-// Neither copyable nor movable: SQLite holds pointers to it. One thread at a time.
+// Neither copyable nor movable: SQLite holds pointers to it. One thread at a time. Statements that
+// the application's work kept may outlive it: they answer SQLITE_MISUSE from then on, and SQLite
+// closes the file when the last of them is finalized.
 class Connection {
  public:
   // Opens the file (creating it for Access::create) and applies every setting, reading back those
@@ -28,10 +30,10 @@ class Connection {
                                                                 Instant deadline);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() = default;
+  ~Connection();
 
-  [[nodiscard]] sqlite3* handle() noexcept { return database_.getHandle(); }
-  [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
+  [[nodiscard]] sqlite3* handle() noexcept { return database_->getHandle(); }
+  [[nodiscard]] SQLite::Database& database() noexcept { return *database_; }
 
   // Until when calls on this connection may wait for other processes' locks.
   void set_deadline(Instant deadline) noexcept { deadline_ = deadline; }
@@ -75,7 +77,7 @@ class Connection {
   bool confined_ = false;
   bool refused_ = false;
   bool commit_allowed_ = true;
-  SQLite::Database database_;
+  std::unique_ptr<SQLite::Database> database_;
 };
 
 }  // namespace wallock::sqlite

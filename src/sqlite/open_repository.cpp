@@ -10,6 +10,7 @@
 #include "host/open_paths.hpp"
 #include "sqlite/repository.hpp"
 #include "sqlite/schema.hpp"
+#include "sqlite/work_runner.hpp"
 
 namespace wallock::sqlite {
 namespace {
@@ -87,6 +88,7 @@ Result<OpenedRepository> open_repository(std::string_view path, const Options& o
     if (!real_path) return fail(real_path.error());
     if (!is_plain_file(*real_path)) return fail(invalid(Errc::invalid_option, "path"));
     if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
+    if (WorkScope::is_inside(*real_path)) return fail(Errc::called_inside_work);
     const host::OpenPath opening(*real_path);  // until the repository says so itself
     return open_at(*real_path, options, instance, clock);
   } catch (const std::bad_alloc&) {

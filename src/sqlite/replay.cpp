@@ -11,9 +11,10 @@ Result<ActionResult> result_of(WriteTransaction& transaction, const ResourceName
       session.actions.same_content(transaction.db(), session.ledger.hasher(), recorded, action);
   if (!same) return fail(same.error());
   if (!*same || recorded.resource != resource) {
-    return fail(Error(
-        Errc::action_conflict,
-        ErrorFacts{.field = "action_id", .resource = resource.str(), .token = recorded.token}));
+    return fail(Error(Errc::action_conflict, ErrorFacts{.field = "action_id",
+                                                        .action = action.id().str(),
+                                                        .resource = resource.str(),
+                                                        .token = recorded.token}));
   }
   return ActionResult({.id = action.id(),
                        .position = recorded.position,
@@ -38,8 +39,9 @@ Result<std::optional<std::vector<ActionResult>>> find_replay(
   }
   if (results.empty()) return std::optional<std::vector<ActionResult>>();
   if (results.size() != actions.size()) {
-    return fail(Error(Errc::batch_partly_recorded,
-                      ErrorFacts{.field = "action_id", .resource = resource.str()}));
+    return fail(Error(Errc::batch_partly_recorded, ErrorFacts{.field = "action_id",
+                                                              .action = results.front().id().str(),
+                                                              .resource = resource.str()}));
   }
   return std::optional(std::move(results));
 }

@@ -10,6 +10,11 @@ bool is_ours(const char* name) noexcept {
   return name != nullptr && sqlite3_strnicmp(name, "wallock_", 8) == 0;
 }
 
+// What full-text and spatial tables ask of their database.
+bool is_harmless_question(const char* pragma) noexcept {
+  return sqlite3_stricmp(pragma, "data_version") == 0 || sqlite3_stricmp(pragma, "page_size") == 0;
+}
+
 }  // namespace
 
 bool work_may(int action, const char* first, const char* second, const char* database) noexcept {
@@ -18,8 +23,9 @@ bool work_may(int action, const char* first, const char* second, const char* dat
     case SQLITE_SAVEPOINT:
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
-    case SQLITE_PRAGMA:
       return false;
+    case SQLITE_PRAGMA:  // first: its name, second: what it is to be set to
+      return second == nullptr && is_harmless_question(first);
     case SQLITE_FUNCTION:  // second: the function's name
       return second == nullptr || (sqlite3_stricmp(second, "load_extension") != 0 &&
                                    // Part of ALTER TABLE .. RENAME TO, which does not tell the new

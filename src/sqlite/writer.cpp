@@ -1,12 +1,12 @@
 #include "sqlite/writer.hpp"
 
-#include <SQLiteCpp/Exception.h>
 #include <sqlite3.h>
 
 #include <optional>
 #include <utility>
 
 #include "sqlite/sql_error.hpp"
+#include "sqlite/work_runner.hpp"
 
 namespace wallock::sqlite {
 namespace {
@@ -32,44 +32,6 @@ Error commit_error(const Error& error) {
   if ((result & 0xff) == SQLITE_CONSTRAINT) return work_error(result);
   return error;
 }
-
-// What work that let SQLite's exception through failed of: the store, or its own SQL.
-Error work_exception(const SQLite::Exception& exception) {
-  const int result = exception.getExtendedErrorCode();
-  switch (result & 0xff) {
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-    case SQLITE_NOMEM:
-    case SQLITE_CORRUPT:
-      return sql_error(result);
-    default:
-      return Error(Errc::work_failed);
-  }
-}
-
-// Cursors that the application left open would pin this snapshot and block the next transaction.
-void reset_open_statements(sqlite3* db) noexcept {
-  for (sqlite3_stmt* s = sqlite3_next_stmt(db, nullptr); s != nullptr;
-       s = sqlite3_next_stmt(db, s)) {
-    if (sqlite3_stmt_busy(s) != 0) sqlite3_reset(s);
-  }
-}
-
-// Deferred foreign keys are checked when the transaction commits; here it may be shared, and the
-// work whose rows break them must be the one that fails.
-Status check_foreign_keys(sqlite3* db) noexcept {
-  int broken = 0;
-  int highest = 0;
-  sqlite3_db_status(db, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0);
-  if (broken != 0) return fail(work_error(SQLITE_CONSTRAINT_FOREIGNKEY));
-  return {};
-}
-
-class WorkTransaction final : public Transaction {
- public:
-  WorkTransaction(FencingToken token, SQLite::Database& database) noexcept
-      : Transaction(token, &database) {}
-};
 
 }  // namespace
 
@@ -116,9 +78,7 @@ bool Writer::is_flushed(Flush flush) const noexcept {
 
 Status Writer::check_caller() const noexcept {
   if (process_.forked()) return fail(Errc::forked_handle);
-  if (working_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-    return fail(Errc::called_inside_work);
-  }
+  if (WorkScope::is_inside(path_)) return fail(Errc::called_inside_work);
   return {};
 }
 
@@ -277,9 +237,10 @@ Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
 
 Status Writer::await_visible(Instant deadline) {
   if (shared_.flush_line == nullptr || durability_ == Durability::relaxed) return {};
-  const auto ticket = shared_.flush_line->announced();
-  if (shared_.flush_line->is_flushed(ticket)) return {};
-  // A transaction of one's own settles what a writer that died announced, and waits for the flush.
+  const auto flushed = await_flush(shared_.flush_line->announced());
+  // Work has a transaction under way, which settled what can be settled.
+  if (flushed || WorkScope::is_inside(path_)) return flushed;
+  // A transaction settles what a writer that died announced, and repairs the log.
   return run({.flush = Flush::durable}, deadline, [](WriteTransaction&) -> Status { return {}; });
 }
 
@@ -426,33 +387,12 @@ Status Writer::reopen(Instant deadline) {
 
 Status Writer::run_work(WriteTransaction& transaction, FencingToken token, const Work& work) {
   if (!work) return {};
-  Connection& connection = *session_->connection;
-  WorkTransaction inside(token, connection.database());
   transaction.set_worked();
-  working_ = std::this_thread::get_id();
   queue_.set_working(true);
-  connection.confine(true);
-  connection.allow_commit(false);
-  std::optional<Error> failure;
-  try {
-    const Status done = work(inside);
-    if (!done) failure = work_error(done.error().facts().native);
-  } catch (const SQLite::Exception& exception) {
-    failure = work_exception(exception);
-  } catch (...) {
-    // What it says may hold the application's data: only that it failed goes on (INV-09).
-    failure = Error(Errc::work_failed);
-  }
-  reset_open_statements(connection.handle());
-  connection.allow_commit(true);
-  connection.confine(false);
+  const WorkScope scope(path_);
+  const Status done = run_confined(*session_->connection, token, work);
   queue_.set_working(false);
-  working_ = std::thread::id();
-  const bool refused = connection.take_refusal();
-  const bool ended = sqlite3_get_autocommit(transaction.db()) != 0;
-  if (refused || (!failure && ended)) return fail(Errc::work_forbidden);
-  if (failure) return fail(*failure);
-  return check_foreign_keys(connection.handle());
+  return done;
 }
 
 }  // namespace wallock::sqlite

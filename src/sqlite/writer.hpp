@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -69,8 +68,7 @@ class Writer {
   }
 
   // Runs the application's work inside the transaction of the calling run(), confined to the
-  // application's own tables. work_failed, work_forbidden; disk_full, io_error, out_of_memory or
-  // store_corrupt if the work let SQLite's exception about that through.
+  // application's own tables; errors as of run_confined.
   [[nodiscard]] Status run_work(WriteTransaction& transaction, FencingToken token,
                                 const Work& work);
 
@@ -142,7 +140,6 @@ class Writer {
   const Shared shared_;
   const host::ProcessMark process_;
   JobQueue queue_;
-  std::atomic<std::thread::id> working_{};  // the thread whose work is running
   std::atomic<std::uint64_t> transactions_{0};
   std::atomic<std::uint64_t> operations_{0};
 

@@ -93,6 +93,9 @@ std::vector<Refused> lease_calls() {
          return error_of(c.revoke("r", some_lease().token(), std::string(1025, 'r')));
        },
        Errc::too_large, "reason"},
+      {"revoke without a reason",
+       [](Coordinator& c) { return error_of(c.revoke("r", some_lease().token(), "")); },
+       Errc::invalid_option, "reason"},
   };
 }
 
@@ -127,6 +130,18 @@ std::vector<Refused> other_calls() {
        Errc::invalid_evidence, "evidence"},
       {"force_open's reason", [](Coordinator& c) { return error_of(c.force_open("r", "\xff")); },
        Errc::invalid_option, "reason"},
+      {"force_open without a reason",
+       [](Coordinator& c) { return error_of(c.force_open("r", "")); }, Errc::invalid_option,
+       "reason"},
+      {"force_open's reason with a NUL",
+       [](Coordinator& c) { return error_of(c.force_open("r", std::string("a\0b", 3))); },
+       Errc::invalid_option, "reason"},
+      {"evidence with a NUL",
+       [](Coordinator& c) {
+         return error_of(c.complete_recovery(
+             some_probe(), {.recovered = true, .evidence = std::string(1, '\0')}));
+       },
+       Errc::invalid_evidence, "evidence"},
       {"clear_forced", [](Coordinator& c) { return error_of(c.clear_forced("")); },
        Errc::invalid_name, "resource"},
       {"claim's destination", [](Coordinator& c) { return error_of(c.claim({.destination = ""})); },

@@ -127,11 +127,11 @@ TEST_CASE("a repeated commit answers the first receipts and does not run its wor
 
 TEST_CASE("a recorded action id with anything else than its own content is a conflict (O19)") {
   App app;
-  const auto lease = app.store.acquire("r", by("ann")).value();
+  const auto used = app.store.acquire("r", by("ann")).value();
   ActionFields fields = sent("a", "payload", "bank");
   fields.security_score = Score::parse("0.5").value();
   fields.amount = Decimal::parse("1.50").value();
-  REQUIRE(answer(app.store.commit(lease, fields, {}, {.after = AfterCommit::release})) == "ok");
+  REQUIRE(answer(app.store.commit(used, fields, {}, {.after = AfterCommit::release})) == "ok");
   const auto next = app.store.acquire("r", by("ann")).value();
   News news(app.store);
   const auto refused = [&](auto change) {
@@ -153,9 +153,14 @@ TEST_CASE("a recorded action id with anything else than its own content is a con
 
   const auto elsewhere = app.store.acquire("s", by("ann")).value();
   CHECK(answer(app.store.commit(elsewhere, fields)) == "action_conflict");
-  CHECK(answer(app.store.execute("t", fields)) == "action_conflict");
+  const auto conflict = app.store.execute("t", fields);
+  CHECK(answer(conflict) == "action_conflict");
+  CHECK(conflict.error().facts() ==
+        ErrorFacts{.field = "action_id", .action = "a", .resource = "t", .token = used.token()});
   CHECK(answer(app.store.commit(next, {fields, recorded("new")})) == "batch_partly_recorded");
-  CHECK(answer(app.store.execute("r", {recorded("new"), fields})) == "batch_partly_recorded");
+  const auto partly = app.store.execute("r", {recorded("new"), fields});
+  CHECK(answer(partly) == "batch_partly_recorded");
+  CHECK(partly.error().facts() == ErrorFacts{.field = "action_id", .action = "a", .resource = "r"});
   CHECK(news() == "lease_granted");
   CHECK(app.runs() == 0);
 }

@@ -56,7 +56,11 @@ TEST_CASE("a payload above the store's limit is refused and nothing of its batch
   News news(store);
   const auto refused = store.commit(lease, {recorded("a"), recorded("b", std::string(1001, 'x'))});
   CHECK(answer(refused) == "too_large");
-  CHECK(refused.error().facts().limit == 1000);
+  CHECK(refused.error() == Error(Errc::too_large, {.field = "payload",
+                                                   .action = "b",
+                                                   .limit = 1000,
+                                                   .bound = Bound::at_most,
+                                                   .unit = Unit::bytes}));
   CHECK(answer(store.execute("s", recorded("b", std::string(1001, 'x')))) == "too_large");
   CHECK(news() == "-");
   CHECK(answer(store.commit(lease, recorded("b", std::string(1000, 'x')))) == "ok");
@@ -70,13 +74,15 @@ TEST_CASE("scores, amounts, reasons and evidence are kept exactly") {
   fields.amount = Decimal::of(-9223372036854775807, 18).value();
   REQUIRE(answer(store.execute("r", fields)) == "ok");
   CHECK(store.execute("r", fields).value().replayed());
-  const std::string reason("because\0'; --\xf0\x9f\x94\x92", 17);
+  const std::string reason = "because\n'; --\xf0\x9f\x94\x92";
   REQUIRE(answer(store.force_open("r", reason)) == "ok");
   const auto records = store.audit({.from = 1}).value();
   CHECK(records[1].entry().score == fields.security_score);
   CHECK(records.back().entry().detail == reason);
   CHECK(answer(store.force_open("s", std::string(1025, 'x'))) == "too_large");
   CHECK(answer(store.force_open("s", "\xff")) == "invalid_option");
+  CHECK(answer(store.force_open("s", std::string("a\0b", 3))) == "invalid_option");
+  CHECK(answer(store.force_open("s", "")) == "invalid_option");
   CHECK(answer(store.force_open("s", std::string(1024, 'x'))) == "ok");
   CHECK(verdict(store) == "UNANCHORED");
 }

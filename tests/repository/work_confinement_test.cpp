@@ -31,9 +31,10 @@ TEST_CASE("work that reaches for the library's tables or the transaction is forb
   const std::string sql = GENERATE(
       as<std::string>(), "COMMIT", "ROLLBACK", "BEGIN", "BEGIN IMMEDIATE", "END", "SAVEPOINT s",
       "RELEASE s", "ROLLBACK TO s", "ATTACH ':memory:' AS other", "DETACH main",
-      "PRAGMA synchronous = OFF", "PRAGMA user_version", "PRAGMA wal_checkpoint",
-      "SELECT * FROM pragma_table_info('app')", "SELECT * FROM wallock_resources",
-      "SELECT 1 FROM WALLOCK_META", "SELECT count(*) FROM Wallock_Lease_Queue_Events",
+      "PRAGMA synchronous = OFF", "PRAGMA page_size = 512", "PRAGMA data_version(1)",
+      "PRAGMA user_version", "PRAGMA wal_checkpoint", "SELECT * FROM pragma_table_info('app')",
+      "SELECT * FROM wallock_resources", "SELECT 1 FROM WALLOCK_META",
+      "SELECT count(*) FROM Wallock_Lease_Queue_Events",
       "SELECT count(*) FROM main.wallock_breakers", "SELECT count(*) FROM \"wallock_payloads\"",
       "SELECT (SELECT max(epoch) FROM wallock_meta)", "SELECT * FROM leases",
       "INSERT INTO wallock_migrations VALUES ('x', 1)",
@@ -123,6 +124,88 @@ TEST_CASE("the coordinator cannot be called from inside its own commit") {
         "called_inside_work called_inside_work called_inside_work called_inside_work "
         "called_inside_work called_inside_work");
   CHECK(answer(app.store.acquire("s")) == "ok");
+}
+
+TEST_CASE("no other opening of the store can be called from inside its work either") {
+  App app;
+  auto other = app.at.open();
+  const auto lease = app.store.acquire("r", by("ann")).value();
+  std::filesystem::create_symlink(app.at.path(), app.at.folder.file("link.db"));
+  std::string inside;
+  const auto work = [&] {
+    inside = answer(other.acquire("s")) + " " +
+             answer(Coordinator::open(app.at.path(), app.at.options())) + " " +
+             answer(Coordinator::open(app.at.folder.file("link.db"), app.at.options()));
+  };
+  CHECK(answer(app.store.commit(lease, recorded("a"), work)) == "ok");
+  CHECK(inside == "called_inside_work called_inside_work called_inside_work");
+  CHECK(answer(other.acquire("s")) == "ok");
+}
+
+TEST_CASE("reading is allowed from inside work, and so is another store with work of its own") {
+  App app;
+  const TempStore elsewhere;
+  auto second = elsewhere.open();
+  const auto lease = app.store.acquire("r", by("ann")).value();
+  std::string inside;
+  const auto work = [&](Transaction& transaction) {
+    database(transaction).exec("INSERT INTO app (note) VALUES ('x')");
+    CHECK(app.store.root().value().size == app.store.audit().value().size());
+    CHECK(app.store.leases().value().size() == 1);
+    CHECK(effect(app.store.breaker("r")) != "");
+    CHECK(app.store.health());
+    CHECK(verdict(app.store) == "UNANCHORED");
+    const auto nested = [&] { inside = answer(app.store.acquire("t")); };
+    CHECK(answer(second.execute("r", recorded("a"), nested)) == "ok");
+    inside += " " + answer(app.store.acquire("t"));
+    CHECK(answer(second.acquire("t")) == "ok");
+  };
+  CHECK(answer(app.store.commit(lease, recorded("a"), work)) == "ok");
+  CHECK(inside == "called_inside_work called_inside_work");
+}
+
+TEST_CASE("a statement that outlives its Coordinator writes nothing and may end at any time") {
+  App app;
+  const auto lease = app.store.acquire("r", by("ann")).value();
+  const auto prepared = [&](const char* sql) {
+    std::unique_ptr<SQLite::Statement> kept;
+    const auto work = [&](Transaction& transaction) {
+      kept = std::make_unique<SQLite::Statement>(database(transaction), sql);
+      kept->executeStep();
+    };
+    CHECK(answer(app.store.execute("s", recorded(sql), work)) == "ok");
+    return kept;
+  };
+  const auto writing = prepared("INSERT INTO app (note) VALUES ('kept')");
+  const auto reading = prepared("SELECT note FROM app");
+  auto ended = prepared("DELETE FROM app");
+  CHECK(answer(app.store.commit(lease, recorded("a"), [&] { ended.reset(); })) == "ok");
+  {
+    const auto closed = std::move(app.store);
+  }
+  for (const auto* kept : {&writing, &reading}) {
+    (*kept)->tryReset();
+    CHECK((*kept)->tryExecuteStep() == SQLITE_MISUSE);
+  }
+  CHECK(app.raw.integer("SELECT count(*) FROM app") == 0);
+  auto again = app.at.open();
+  CHECK(answer(again.acquire("r", by("ben"))) == "lease_held");
+}
+
+TEST_CASE("a store closes after work with virtual tables, which keep statements of their own") {
+  App app;
+  if (app.raw.run("CREATE VIRTUAL TABLE words USING fts5(word)") != "ok") return;  // not in SQLite
+  const auto lease = app.store.acquire("r", by("ann")).value();
+  const auto work = [](Transaction& transaction) {
+    auto& db = database(transaction);
+    db.exec("INSERT INTO words VALUES ('fence')");
+    CHECK(db.execAndGet("SELECT count(*) FROM words('fence')").getInt() == 1);
+  };
+  CHECK(answer(app.store.commit(lease, recorded("a"), work)) == "ok");
+  {
+    const auto closed = std::move(app.store);
+  }
+  CHECK(answer(app.at.open().acquire("s")) == "ok");
 }
 
 }  // namespace wallock::test

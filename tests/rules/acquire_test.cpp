@@ -222,7 +222,9 @@ TEST_CASE("a repeated acquire with other content is a conflict") {
       PriorRequest{.resource = resource("account-2"), .token = token(1), .actor = "ann"}, at());
   REQUIRE_FALSE(refused);
   CHECK(refused.error() ==
-        Error(Errc::action_conflict, ErrorFacts{.field = "action_id", .resource = "account-1"}));
+        Error(Errc::action_conflict, ErrorFacts{.field = "action_id",
+                                                .action = repeated().request->str(),
+                                                .resource = "account-1"}));
 }
 
 TEST_CASE("a repeated acquire whose lease has ended since is spent") {

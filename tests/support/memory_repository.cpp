@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "memory_replay.hpp"
 #include "wallock/ledger/content.hpp"
 
 namespace wallock::test {
@@ -30,24 +31,6 @@ Status run(const Work& work, FencingToken token) {
 // Where an action stands once its commit landed: at the end if it goes nowhere.
 ActionState committed_state(const ActionRequest& action) {
   return action.destination() ? ActionState::validated : ActionState::sealed;
-}
-
-// The answer of an earlier commit of the same batch; empty if none of it is recorded.
-Result<std::optional<Committed>> find_replay(const MemoryStore::Lock& lock,
-                                             const ResourceName& resource,
-                                             std::span<const ActionRequest> actions) {
-  std::vector<ActionResult> results;
-  for (const ActionRequest& action : actions) {
-    const auto found = lock->actions.find(action.id().str());
-    if (found == lock->actions.end()) continue;
-    if (found->second.request != action || found->second.resource != resource) {
-      return fail(Error(Errc::action_conflict, ErrorFacts{.field = "action_id"}));
-    }
-    results.push_back(found->second.result);
-  }
-  if (results.empty()) return std::optional<Committed>();
-  if (results.size() != actions.size()) return fail(Errc::batch_partly_recorded);
-  return std::optional(Committed(std::move(results), true));
 }
 
 std::optional<rules::PriorRequest> find_prior(const MemoryStore::Lock& lock,
@@ -234,7 +217,10 @@ Result<Committed> MemoryRepository::commit(const Lease& lease,
   if (!lock) return fail(lock.error());
   auto replay = find_replay(*lock, lease.resource(), actions);
   if (!replay) return fail(replay.error());
-  if (*replay) return **std::move(replay);
+  if (*replay) {
+    return answer_replay(*lock, lease, **std::move(replay), options.after, requested_at,
+                         lock->moment(*clock_));
+  }
   return commit_locked(*lock, lease, actions, work, options, requested_at);
 }
 
@@ -246,7 +232,7 @@ Result<Committed> MemoryRepository::execute(const ExecuteCommand& command,
   if (!lock) return fail(lock.error());
   auto replay = find_replay(*lock, command.resource, actions);
   if (!replay) return fail(replay.error());
-  if (*replay) return **std::move(replay);
+  if (*replay) return Committed(**std::move(replay), true);
   const auto moment = lock->moment(*clock_);
   const auto before = lock->state(command.resource);
   const auto grant = rules::decide_acquire(before,

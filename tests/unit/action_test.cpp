@@ -74,7 +74,11 @@ TEST_CASE("an action with a bad name or too large a payload is refused") {
   const auto large =
       ActionRequest::create({.id = "a", .payload = std::string(max_payload_bytes + 1, 'x')});
   CHECK(code_of(large) == Errc::too_large);
-  CHECK(large.error().facts().limit == 16 * 1024 * 1024);
+  CHECK(large.error().facts() == ErrorFacts{.field = "payload",
+                                            .action = "a",
+                                            .limit = 16 * 1024 * 1024,
+                                            .bound = Bound::at_most,
+                                            .unit = Unit::bytes});
 }
 
 TEST_CASE("actions are equal if and only if every member is") {
@@ -118,8 +122,10 @@ TEST_CASE("INV-09 an action shows its id and size, never its payload") {
 }
 
 TEST_CASE("a batch holds 1 to 1000 actions") {
-  CHECK(code_of(Batch(std::vector<ActionRequest>{}).check()) == Errc::batch_size);
-  CHECK(code_of(batch_of(max_batch_actions + 1).check()) == Errc::batch_size);
+  CHECK(Batch(std::vector<ActionRequest>{}).check().error() ==
+        invalid(Errc::batch_size, "actions", 1, Bound::at_least));
+  CHECK(batch_of(max_batch_actions + 1).check().error() ==
+        invalid(Errc::batch_size, "actions", max_batch_actions, Bound::at_most));
   const Batch one = batch_of(1);
   CHECK(one.check()->size() == 1);
   const Batch full = batch_of(max_batch_actions);
@@ -142,7 +148,8 @@ TEST_CASE("a batch may be written as a list of fields, as one action, or as requ
 }
 
 TEST_CASE("a batch names one id only once") {
-  CHECK(code_of(Batch{{.id = "a"}, {.id = "b"}, {.id = "a"}}.check()) == Errc::duplicate_action);
+  CHECK(Batch{{.id = "b"}, {.id = "a"}, {.id = "c"}, {.id = "a"}}.check().error() ==
+        Error(Errc::duplicate_action, {.field = "action_id", .action = "a"}));
   CHECK(Batch{{.id = "a"}, {.id = "A"}, {.id = "a "}}.check());
 }
 

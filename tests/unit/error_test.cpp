@@ -80,6 +80,7 @@ TEST_CASE("INV-09 an error shows only safe facts") {
 
 TEST_CASE("INV-09 every fact of an error is one that the caller knows, and all are shown") {
   const Error error(Errc::lease_held, {.field = "f",
+                                       .action = "a",
                                        .resource = "r",
                                        .holder = "h",
                                        .token = FencingToken::of(1, 2),
@@ -88,8 +89,31 @@ TEST_CASE("INV-09 every fact of an error is one that the caller knows, and all a
                                        .limit = -4,
                                        .native = 5});
   CHECK(to_string(error) ==
-        "lease_held (business): another holder has the lease [field=f resource=r holder=h "
+        "lease_held (business): another holder has the lease [field=f action=a resource=r holder=h "
         "token=1.2 fence=1.3 retry_at=1501ms limit=-4 native=5]; wait, or try again later");
+}
+
+TEST_CASE("a limit is shown with its side and its unit") {
+  const auto words = [](std::int64_t limit, Bound bound, Unit unit) {
+    const std::string line = to_string(invalid(Errc::invalid_option, "", limit, bound, unit));
+    return line.substr(line.find('[') + 1, line.find(']') - line.find('[') - 1);
+  };
+  CHECK(words(1000, Bound::at_most, Unit::none) == "at_most=1000");
+  CHECK(words(1, Bound::at_least, Unit::bytes) == "at_least=1 bytes");
+  const std::pair<std::int64_t, std::string> durations[] = {{2'592'000'000'000'000, "30d"},
+                                                            {3'600'000'000'000, "1h"},
+                                                            {5'400'000'000'000, "90min"},
+                                                            {5'000'000'000, "5s"},
+                                                            {1'000'000, "1ms"},
+                                                            {100'000, "100us"},
+                                                            {1'000'001, "1000001ns"},
+                                                            {0, "0ns"},
+                                                            {-2'000'000, "-2ms"}};
+  for (const auto& [nanoseconds, text] : durations) {
+    CHECK(words(nanoseconds, Bound::at_least, Unit::nanoseconds) == "at_least=" + text);
+  }
+  CHECK(words(std::numeric_limits<std::int64_t>::max(), Bound::at_most, Unit::nanoseconds) ==
+        "at_most=9223372036854775807ns");
 }
 
 TEST_CASE("errors are equal if and only if code and facts are") {

@@ -104,8 +104,16 @@ TEST_CASE("a ttl is 1 ms to 30 days") {
   }
   CHECK(check_ttl(1ms));
   CHECK(check_ttl(720h));
-  CHECK(check_ttl(Duration::max()).error().facts().limit == Duration(720h).count());
-  CHECK(check_ttl(Duration::zero()).error().facts().limit == Duration(1ms).count());
+  CHECK(check_ttl(Duration::max()).error() ==
+        Error(Errc::invalid_duration, {.field = "ttl",
+                                       .limit = Duration(720h).count(),
+                                       .bound = Bound::at_most,
+                                       .unit = Unit::nanoseconds}));
+  CHECK(check_ttl(Duration::zero()).error() ==
+        Error(Errc::invalid_duration, {.field = "ttl",
+                                       .limit = Duration(1ms).count(),
+                                       .bound = Bound::at_least,
+                                       .unit = Unit::nanoseconds}));
 }
 
 TEST_CASE("a wait is anything from nothing to for ever") {

@@ -34,28 +34,18 @@ inline constexpr std::size_t max_json_depth = 1000;
 inline constexpr Duration min_json_budget = std::chrono::microseconds(100);
 inline constexpr Duration max_json_budget = std::chrono::milliseconds(15);
 
-namespace detail {
-
-inline Status check_size(std::size_t value, std::size_t most, std::string_view field) {
-  if (value == 0 || value > most) {
-    return fail(invalid(Errc::invalid_option, field, static_cast<std::int64_t>(most)));
-  }
-  return {};
-}
-
-}  // namespace detail
-
 // The first bound overstepped, as invalid_option or invalid_duration (deterministic), naming it.
 [[nodiscard]] inline Status check(const JsonLimits& limits) {
-  if (auto ok =
-          detail::check_size(limits.max_document, max_json_document_bytes, "json.max_document");
+  if (auto ok = detail::check_count(limits.max_document, max_json_document_bytes,
+                                    "json.max_document", Unit::bytes);
       !ok) {
     return ok;
   }
-  if (auto ok = detail::check_size(limits.max_depth, max_json_depth, "json.max_depth"); !ok) {
+  if (auto ok = detail::check_count(limits.max_depth, max_json_depth, "json.max_depth"); !ok) {
     return ok;
   }
-  if (auto ok = detail::check_size(limits.max_payload, max_payload_bytes, "json.max_payload");
+  if (auto ok = detail::check_count(limits.max_payload, max_payload_bytes, "json.max_payload",
+                                    Unit::bytes);
       !ok) {
     return ok;
   }

@@ -102,7 +102,8 @@ class JsonObject {
     const auto hex = text(hex_field);
     if (plain && hex) refuse(invalid(Errc::json_duplicate_field, hex_field));
     if ((plain && plain->size() > most) || (hex && hex->size() / 2 > most)) {
-      refuse(invalid(Errc::too_large, field, static_cast<std::int64_t>(most)));
+      refuse(invalid(Errc::too_large, field, static_cast<std::int64_t>(most), Bound::at_most,
+                     Unit::bytes));
       return std::nullopt;
     }
     return hex ? from_hex(*hex, hex_field) : plain;
@@ -131,7 +132,8 @@ class JsonObject {
   template <class T>
   std::optional<T> accept(Result<T> value, std::string_view field) {
     if (value) return *std::move(value);
-    refuse(invalid(value.error().code(), field, value.error().facts().limit));
+    const ErrorFacts& facts = value.error().facts();
+    refuse(invalid(value.error().code(), field, facts.limit, facts.bound, facts.unit));
     return std::nullopt;
   }
 
@@ -181,8 +183,9 @@ class JsonObject {
                                                          const JsonLimits& limits,
                                                          JsonMeter& meter) {
   if (document.size() > limits.max_document) {
-    return fail(
-        invalid(Errc::json_too_large, "document", static_cast<std::int64_t>(limits.max_document)));
+    return fail(invalid(Errc::json_too_large, "document",
+                        static_cast<std::int64_t>(limits.max_document), Bound::at_most,
+                        Unit::bytes));
   }
   // The parser takes a NUL for the end of the text, and passes over a byte order mark.
   if (document.find('\0') != std::string_view::npos) {

@@ -152,8 +152,8 @@ class JsonObjectReader {
   bool enter() {
     if (depth_ > 0 || !is_object_) refuse_value();
     if (++depth_ > limits_.max_depth) {
-      stopped_ =
-          invalid(Errc::json_too_deep, "document", static_cast<std::int64_t>(limits_.max_depth));
+      stopped_ = invalid(Errc::json_too_deep, "document",
+                         static_cast<std::int64_t>(limits_.max_depth), Bound::at_most);
       return false;
     }
     return true;

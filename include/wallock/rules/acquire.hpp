@@ -56,7 +56,9 @@ inline bool same_request(const PriorRequest& prior, const AcquireCommand& comman
 // even under the same holder id: that one may still be at work.
 inline Result<Grant> adopt(const ResourceState& state, const AcquireCommand& command,
                            const PriorRequest& prior, const Moment& at) {
-  ErrorFacts facts{.field = "action_id", .resource = command.resource.str()};
+  ErrorFacts facts{.field = "action_id",
+                   .action = command.request ? command.request->str() : std::string(),
+                   .resource = command.resource.str()};
   if (!same_request(prior, command)) return fail(Error(Errc::action_conflict, std::move(facts)));
   const bool current =
       is_live(state, at) && state.issued == prior.token && state.tenure->request == command.request;

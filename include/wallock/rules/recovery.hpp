@@ -32,12 +32,12 @@ struct CompleteRecoveryCommand {
   std::string actor = {};
 };
 
-// Closing wants evidence: 1 to 1024 bytes of UTF-8. A failed probe may go without.
+// Closing wants evidence: 1 to 1024 bytes of UTF-8 without a NUL. A failed probe may go without.
 // invalid_evidence.
 [[nodiscard]] inline Status check_evidence(const RecoveryVerdict& verdict) {
   const std::string& evidence = verdict.evidence;
   if ((verdict.recovered && evidence.empty()) || evidence.size() > max_detail_bytes ||
-      !is_valid_utf8(evidence)) {
+      has_nul(evidence) || !is_valid_utf8(evidence)) {
     return fail(invalid(Errc::invalid_evidence, "evidence", max_detail_bytes));
   }
   return {};
