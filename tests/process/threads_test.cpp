@@ -164,7 +164,7 @@ TEST_CASE(
       auto third = Coordinator::open(folder / "store.db",
                                      {.operation_timeout = std::chrono::milliseconds(20)});
       REQUIRE_FALSE(third);
-      CHECK(third.error().code() == wallock::Errc::busy);
+      CHECK(third.error().code() == wallock::Errc::called_inside_work);
     };
     static_cast<void>(must(first.commit(lease, ActionFields{.id = action}, inside)));
     CHECK(must(second.execute("other", ActionFields{.id = action + "-other"})).replayed() == false);
