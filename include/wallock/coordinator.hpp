@@ -32,22 +32,23 @@ class CoordinatorCore;
 
 // One worker process opens one Coordinator on the store's path and shares it between its threads.
 //
-//     Commit(job, token) = ALLOW  iff  token > max_fence(resource)  AND  breaker(resource) ==
-//     CLOSED
+//     Commit(job, token) = ALLOW
+//         iff  token > max_fence(resource)  AND  breaker(resource) == CLOSED
 //
 // What each operation does, by the state of the resource as the store has it:
 //
-//                   free          held by me        held by another   expired     breaker not
-//                   CLOSED
-//   acquire         grants        already_held      lease_held (1)    grants      breaker_open
-//   renew           lease_lost    extends           lease_lost        lease_expired  lease_lost (2)
-//   commit          stale_token   allows            stale_token       allows (3)  breaker_open
-//   release         already_ended released          already_ended     expired     already_ended
-//   execute         runs          already_held      lease_held (1)    runs        breaker_open
-//   report          late          counts            late              counts      late
+//             free           held by me    by another      expired        breaker not CLOSED
+//   acquire   grants (1)     already_held  lease_held (2)  grants (1)     breaker_open
+//   renew     lease_lost     extends       lease_lost      lease_expired  lease_lost (3)
+//   commit    stale_token    allows        stale_token     allows (4)     breaker_open
+//   release   already_ended  released      already_ended   expired        already_ended
+//   execute   runs (1)       already_held  lease_held (2)  runs (1)       breaker_open
+//   report    late           counts        late            counts         late
 //
-//   (1) after AcquireOptions::wait   (2) a trip ends the lease and fences its token
-//   (3) as long as nobody superseded it: the fence decides, not the clock
+//   (1) lease_held, without a holder, while others are in line who came before
+//   (2) after the wait; grants if the kernel says that the other's process is gone
+//   (3) a trip ends the lease and fences its token
+//   (4) as long as nobody superseded it: the fence decides, not the clock
 //
 // Errors: every call returns a Result; no exception crosses. Besides the codes named at each call,
 // all changing calls may answer busy, io_error, disk_full, outcome_unknown, store_unavailable,
@@ -87,8 +88,8 @@ class WALLOCK_EXPORT Coordinator {
   ~Coordinator();
 
   // Grants the resource to one holder under a token greater than every token before it. Waits up to
-  // options.wait while somebody else has it, or until `stop` is requested; a wait that ends leaves
-  // nothing behind.
+  // options.wait while somebody else has it, or until `stop` is requested: first come, first served
+  // over the threads and processes of the machine. A wait that ends leaves nothing behind.
   //
   // lease_held (with the holder's name and the end of its lease), already_held, breaker_open,
   // action_conflict, request_spent, cancelled (business); breaker_illegal (security); invalid_name,
