@@ -44,9 +44,10 @@ count() {
   local name=$1 function=$2 question=$3 level=$4
   local out=$results/$name.$level.out
   echo "counting $name at $level" >&2
-  valgrind --tool=callgrind --instr-atstart=no --toggle-collect="wallock::Coordinator::$function(*" \
-    --callgrind-out-file="$out" "$program" "$question" --level="$level" --n=$operations \
-    --dir="$data" >/dev/null 2>"$out.log" || { cat "$out.log" >&2; exit 1; }
+  valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file="$out" \
+    --toggle-collect="wallock::Coordinator::$function(*" \
+    "$program" "$question" --level="$level" --n=$operations --dir="$data" \
+    >/dev/null 2>"$out.log" || { cat "$out.log" >&2; exit 1; }
   profiles+=("$name/$level=$out")
 }
 for level in every_answer relaxed; do

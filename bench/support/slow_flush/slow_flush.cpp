@@ -1,6 +1,7 @@
 // A library for LD_PRELOAD that makes every fdatasync and fsync take at least WALLOCK_FLUSH_US
 // microseconds, like a slower disk: the real flush is done, then the rest of the time is slept.
-// Sleeping takes no processor, so that what others do meanwhile shows.
+// Sleeping takes no processor, so that what others do meanwhile shows. With WALLOCK_FLUSH_INSTEAD=1
+// it sleeps instead of flushing, so that the real disk, and who else uses it, does not matter.
 //
 //     LD_PRELOAD=build/release/bench/libwallock_slow_flush.so WALLOCK_FLUSH_US=1000 PROGRAM
 #include <dlfcn.h>
@@ -28,6 +29,14 @@ long least_ns() {
   return value;
 }
 
+bool sleeps_instead() {
+  static const bool value = [] {
+    const char* text = std::getenv("WALLOCK_FLUSH_INSTEAD");
+    return text != nullptr && text[0] == '1';
+  }();
+  return value;
+}
+
 // A thread that cannot ask for short timers sleeps some 50 us longer than it wants to.
 void want_exact_timers() {
   static thread_local const int asked = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -37,8 +46,8 @@ void want_exact_timers() {
 int flush(const char* name, int file) {
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
-  const auto real = reinterpret_cast<Flush>(dlsym(RTLD_NEXT, name));
-  const int result = real(file);
+  int result = 0;
+  if (!sleeps_instead()) result = reinterpret_cast<Flush>(dlsym(RTLD_NEXT, name))(file);
   const long ns = until.tv_nsec + least_ns();
   until.tv_sec += ns / second_ns;
   until.tv_nsec = ns % second_ns;
