@@ -19,10 +19,9 @@ def text(x, y, content, anchor="start", size=12, weight="normal"):
 
 
 def short(value):
-    if value >= 10000:
-        return f"{value / 1000:.0f}k"
-    if value >= 1000:
-        return f"{value / 1000:.1f}k"
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.{0 if value >= 10 * size else 1}f}{unit}".replace(".0", "")
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 

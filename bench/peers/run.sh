@@ -4,6 +4,8 @@
 #   bash bench/peers/run.sh --json FILE     writes the rows and the machine as JSON, too
 #   bash bench/peers/run.sh --dir FOLDER    all data go there (default: below build/release)
 #   bash bench/peers/run.sh --build FOLDER  uses the program built there instead of building it
+#   bash bench/peers/run.sh --flush-us N    everybody's flushes sleep so long instead of flushing:
+#                                           another disk, which nobody else uses
 # Other arguments go to the program: --rounds=3 --milliseconds=500 --only=pair ...
 # The servers are started here, with data folders of their own, and stopped at the end. One that is
 # not installed (install.sh does that) is skipped.
@@ -11,13 +13,15 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source tests/support/packages.sh
 
-build="" dir="" arguments=()
+build="" dir="" flush_us="" arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --dir) dir=$2; shift ;;
     --dir=*) dir=${1#--dir=} ;;
     --build) build=$2; shift ;;
     --build=*) build=${1#--build=} ;;
+    --flush-us) flush_us=$2; shift ;;
+    --flush-us=*) flush_us=${1#--flush-us=} ;;
     --help) sed -n '2,/^set/{/^#/p}' "$0"; exit 0 ;;
     *) arguments+=("$1") ;;
   esac
@@ -28,12 +32,18 @@ if [ -z "$build" ]; then
   need_packages "${wallock_library_packages[@]}" libbenchmark-dev pkg-config
   use_ccache
   cmake --preset release -DWALLOCK_BUILD_TESTS=OFF >/dev/null
-  cmake --build --preset release -j "${JOBS:-2}" --target wallock_bench_peers >&2
+  cmake --build --preset release -j "${JOBS:-2}" \
+    --target wallock_bench_peers wallock_slow_flush >&2
 fi
 dir=${dir:-$build/bench/peers-data}
 mkdir -p "$dir"
 dir=$(realpath "$dir")
 program=$(realpath "$build")/bench/peers/wallock_bench_peers
+disk=()
+if [ -n "$flush_us" ]; then
+  disk=(env "LD_PRELOAD=$(realpath "$build")/bench/libwallock_slow_flush.so"
+    "WALLOCK_FLUSH_US=$flush_us" WALLOCK_FLUSH_INSTEAD=1)
+fi
 
 # Sockets have short names: they cannot lie in a deep folder.
 sockets=$(mktemp -d)
@@ -66,8 +76,8 @@ until_answers() {
 start_redis() {
   local policy=$1
   mkdir -p "$dir/redis-$policy"
-  redis-server --port 0 --unixsocket "$sockets/redis-$policy" --dir "$dir/redis-$policy" \
-    --appendonly yes --appendfsync "$policy" --save "" --auto-aof-rewrite-percentage 0 \
+  "${disk[@]}" redis-server --port 0 --unixsocket "$sockets/redis-$policy" \
+    --dir "$dir/redis-$policy" --appendonly yes --appendfsync "$policy" --save "" --auto-aof-rewrite-percentage 0 \
     --daemonize no >"$sockets/redis-$policy.log" 2>&1 &
   servers+=($!)
   until_answers redis-cli -s "$sockets/redis-$policy" ping
@@ -85,8 +95,8 @@ start_postgres() {
   fi
   "${as_user[@]}" "$bin/initdb" -D "$dir/postgres" -U postgres -A trust -E UTF8 --locale=C \
     >"$sockets/initdb.log" 2>&1 || { cat "$sockets/initdb.log" >&2; exit 1; }
-  "${as_user[@]}" "$bin/postgres" -D "$dir/postgres" -k "$sockets" -c listen_addresses= \
-    -c checkpoint_timeout=30min -c max_wal_size=8GB >"$sockets/postgres.log" 2>&1 &
+  "${as_user[@]}" "${disk[@]}" "$bin/postgres" -D "$dir/postgres" -k "$sockets" \
+    -c listen_addresses= -c checkpoint_timeout=30min -c max_wal_size=8GB >"$sockets/postgres.log" 2>&1 &
   servers+=($!)
   until_answers "$bin/pg_isready" -h "$sockets"
   arguments+=("--postgres=$sockets")
@@ -104,4 +114,4 @@ if [ -x "$postgres_bin/postgres" ]; then
 else
   echo "postgres: skipped" >&2
 fi
-"$program" --dir="$dir" "${arguments[@]}"
+"${disk[@]}" "$program" --dir="$dir" "${arguments[@]}"
