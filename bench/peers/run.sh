@@ -75,10 +75,11 @@ until_answers() {
 # Neither snapshots nor rewrites of its log: they would fall into somebody's turn.
 start_redis() {
   local policy=$1
+  rm -rf "$dir/redis-$policy"
   mkdir -p "$dir/redis-$policy"
   "${disk[@]}" redis-server --port 0 --unixsocket "$sockets/redis-$policy" \
-    --dir "$dir/redis-$policy" --appendonly yes --appendfsync "$policy" --save "" --auto-aof-rewrite-percentage 0 \
-    --daemonize no >"$sockets/redis-$policy.log" 2>&1 &
+    --dir "$dir/redis-$policy" --appendonly yes --appendfsync "$policy" \
+    --save "" --auto-aof-rewrite-percentage 0 --daemonize no >"$sockets/redis-$policy.log" 2>&1 &
   servers+=($!)
   until_answers redis-cli -s "$sockets/redis-$policy" ping
   arguments+=("--redis-$policy=$sockets/redis-$policy")
@@ -96,7 +97,8 @@ start_postgres() {
   "${as_user[@]}" "$bin/initdb" -D "$dir/postgres" -U postgres -A trust -E UTF8 --locale=C \
     >"$sockets/initdb.log" 2>&1 || { cat "$sockets/initdb.log" >&2; exit 1; }
   "${as_user[@]}" "${disk[@]}" "$bin/postgres" -D "$dir/postgres" -k "$sockets" \
-    -c listen_addresses= -c checkpoint_timeout=30min -c max_wal_size=8GB >"$sockets/postgres.log" 2>&1 &
+    -c listen_addresses= -c checkpoint_timeout=30min -c max_wal_size=8GB \
+    >"$sockets/postgres.log" 2>&1 &
   servers+=($!)
   until_answers "$bin/pg_isready" -h "$sockets"
   arguments+=("--postgres=$sockets")
