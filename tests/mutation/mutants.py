@@ -68,7 +68,7 @@ MUTANTS = [
      'granted_at = ?6, expires_at = ?7, request = ?8, metadata = ?9 "\n'
      '      "WHERE resource = ?1"};', "repository"),
     ("remembered rows outlive other writers", STORE + "ledger_store.cpp",
-     "++generation_;", "", "repository"),
+     "known_ = false;\n  ++generation_;", "known_ = false;", "repository"),
     ("the schema lets stale actions in", "src/sql/0001_initial.sql",
      "AND e.token > r.max_fence", "", "repository"),
     ("the schema lets actions in while the breaker is open", "src/sql/0001_initial.sql",
