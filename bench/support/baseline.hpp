@@ -65,7 +65,7 @@ class Baseline {
     Link(const std::string& path, const char* synchronous);
 
     struct Close {
-      void operator()(sqlite3* connection) const noexcept { sqlite3_close(connection); }
+      void operator()(sqlite3* handle) const noexcept { sqlite3_close(handle); }
     };
     std::unique_ptr<sqlite3, Close> connection;
     CachedStatement begin, commit, lookup, first_grant, grant, free, insert;
