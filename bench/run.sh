@@ -5,6 +5,7 @@
 #   bash bench/run.sh --json FILE         writes the rows and the machine as JSON, too
 #   bash bench/run.sh --dir FOLDER        databases go there (default: below build/release)
 #   bash bench/run.sh --only REGEX        only these, for example lease/relaxed
+#   bash bench/run.sh --only heartbeats   or growth: these two are not part of the other runs
 #   bash bench/run.sh --all-rows          with the rows of every count, not of the main ones only
 #   bash bench/run.sh --markdown          the table of bench/README.md
 # bench/README.md says how to read the table. No time makes it fail: only a broken run does.
@@ -35,6 +36,11 @@ cmake --build --preset release -j "${JOBS:-2}" --target wallock_benches >&2
 results=$build/bench/results
 rm -rf "$results"
 mkdir -p "$results" "$dir"
+case $only in
+  heartbeats | growth)
+    exec "$build/bench/wallock_bench_$only" --dir="$dir" ${json:+--json="$json"}
+    ;;
+esac
 for name in leases commits jobs deliveries; do
   echo "running $name" >&2
   # Google Benchmark's own lines are left out: the table below says the same in fewer words.
