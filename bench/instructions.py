@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Instructions per operation: from callgrind's profiles to a file, and one file against another.
 
-    instructions.py collect --operations N --out FILE NAME=PROFILE...
+    instructions.py collect --out FILE NAME=PROFILE:OPERATIONS...
     instructions.py compare OLD NEW     fails if an operation got more than 3 % dearer
 
 Instructions do not depend on load or on the disk, so a regression shows without a clock. They do
@@ -87,12 +87,13 @@ def collect(arguments):
     operations = {}
     for argument in arguments.profiles:
         name, profile = argument.split("=", 1)
+        profile, operations_run = profile.rsplit(":", 1)
         total, sums = parts(profile)
         if total == 0:
             print(f"instructions.py: nothing was counted for {name}", file=sys.stderr)
             return 1
-        operations[name] = {"total": round(total / arguments.operations),
-                            **{part: round(cost / arguments.operations)
+        operations[name] = {"total": round(total / int(operations_run)),
+                            **{part: round(cost / int(operations_run))
                                for part, cost in sums.items()}}
     with open(arguments.out, "w", encoding="utf-8") as file:
         json.dump({"versions": versions(), "operations": operations}, file, indent=1)
@@ -131,9 +132,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     collecting = commands.add_parser("collect")
-    collecting.add_argument("--operations", type=int, required=True)
     collecting.add_argument("--out", required=True)
-    collecting.add_argument("profiles", nargs="+", metavar="NAME=PROFILE")
+    collecting.add_argument("profiles", nargs="+", metavar="NAME=PROFILE:OPERATIONS")
     comparing = commands.add_parser("compare")
     comparing.add_argument("old")
     comparing.add_argument("new")

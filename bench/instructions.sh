@@ -37,18 +37,18 @@ if [ -d /dev/shm ] && [ -w /dev/shm ]; then
   trap 'rm -rf "$data"' EXIT
 fi
 
-operations=500
 profiles=()
-# count NAME FUNCTION QUESTION LEVEL: only what runs inside that member of the Coordinator counts.
+# count NAME FUNCTION QUESTION LEVEL [N]: counts N operations, of which only what runs inside that
+# member of the Coordinator.
 count() {
-  local name=$1 function=$2 question=$3 level=$4
+  local name=$1 function=$2 question=$3 level=$4 operations=${5:-500}
   local out=$results/$name.$level.out
   echo "counting $name at $level" >&2
   valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file="$out" \
     --toggle-collect="wallock::Coordinator::$function(*" \
     "$program" "$question" --level="$level" --n=$operations --dir="$data" \
     >/dev/null 2>"$out.log" || { cat "$out.log" >&2; exit 1; }
-  profiles+=("$name/$level=$out")
+  profiles+=("$name/$level=$out:$operations")
 }
 for level in every_answer relaxed; do
   count acquire acquire lease "$level"
@@ -57,11 +57,11 @@ for level in every_answer relaxed; do
   count claim claim delivery "$level"
   count settle settle delivery "$level"
 done
-count commit_100 commit commit_100 relaxed
+count commit_100 commit commit_100 relaxed 50
 count execute execute execute relaxed
 
 new=$results/instructions.json
-python3 bench/instructions.py collect --operations $operations --out "$new" "${profiles[@]}"
+python3 bench/instructions.py collect --out "$new" "${profiles[@]}"
 status=0
 if [ -e bench/instructions.json ]; then
   python3 bench/instructions.py compare bench/instructions.json "$new" || status=$?

@@ -33,7 +33,7 @@ dir=${dir:-$build/bench/performance-data}
 mkdir -p "$dir" "$results"
 programs=$build/bench
 
-peers=() where=() group=() processes=() waiting=()
+peers=(--rounds=5 --milliseconds=300) where=() group=() processes=() waiting=()
 if $quick; then
   peers=(--rounds=1 --milliseconds=60 --singles=20 --batches=1)
   where=(--operations=100)
