@@ -153,6 +153,27 @@ TEST_CASE("the turn of a process that was killed is the next one's") {
   std::thread([&] { CHECK(own->turnstile().enter(long_enough)); }).join();
 }
 
+TEST_CASE("a waiter notices that the holder of the turn was killed, without being called") {
+  const Shore shore;
+  const auto own = shore.open(1);
+  const RawSidecar raw(shore.sidecar());
+  const Shared<std::atomic<bool>> inside;
+  const Shared<std::atomic<bool>> succeeded;
+  Fork holder([&] {
+    const auto sidecar = shore.open(2);
+    *inside = sidecar->turnstile().enter(0s);
+    return pause();
+  });
+  REQUIRE(await([&] { return inside->load(); }));
+  Fork waiter([&] {
+    *succeeded = shore.open(3)->turnstile().enter(100 * long_enough);
+    return 0;
+  });
+  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  holder.kill();
+  CHECK(await([&] { return succeeded->load(); }));
+}
+
 TEST_CASE("the turn of a stopped process stays its own, and nobody waits for ever") {
   const Shore shore;
   const auto own = shore.open(1);
