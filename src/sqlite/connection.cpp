@@ -130,12 +130,17 @@ Status Connection::configure(Access access) {
   return {};
 }
 
+// SQLite answers "wal" before it commits the switch: only the end of the statement tells whether it
+// did, and a connection that did not goes on with a rollback journal.
 Status Connection::use_wal() {
-  Statement statement("PRAGMA journal_mode=WAL");
-  Query query(handle(), statement);
-  const auto row = query.step();
-  if (!row) return fail(row.error());
-  if (!*row || query.text(0) != "wal") return fail(setting_refused("journal_mode"));
+  for (const std::string_view sql : {"PRAGMA journal_mode=WAL", "PRAGMA journal_mode"}) {
+    Statement statement(sql);
+    Query query(handle(), statement);
+    const auto row = query.step();
+    if (!row) return fail(row.error());
+    if (!*row || query.text(0) != "wal") return fail(setting_refused("journal_mode"));
+    if (const auto end = query.step(); !end) return fail(end.error());
+  }
   return {};
 }
 
