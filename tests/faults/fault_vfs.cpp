@@ -67,7 +67,9 @@ int code_of(FileCall call, Fault::Kind kind) {
   return SQLITE_IOERR;
 }
 
-std::string_view name_of(Fault::Kind kind) {
+}  // namespace
+
+std::string_view to_string(Fault::Kind kind) {
   switch (kind) {
     case Fault::Kind::io_error:
       return "io_error";
@@ -81,10 +83,8 @@ std::string_view name_of(Fault::Kind kind) {
   return "fault";
 }
 
-}  // namespace
-
 std::string to_string(const Fault& fault) {
-  return std::string(name_of(fault.kind)) + " at call " + std::to_string(fault.at) +
+  return std::string(to_string(fault.kind)) + " at call " + std::to_string(fault.at) +
          (fault.for_ever ? " and ever after" : "");
 }
 
@@ -132,11 +132,18 @@ struct Methods {
     sqlite3_vfs* const usual = vfs().usual_;
     return usual->xAccess(usual, name, flags, answer);
   }
+  // SQLite waits by itself where a lock of the log's index is busy: not for one that never is free.
+  static int sleep(sqlite3_vfs*, int microseconds) {
+    sqlite3_vfs* const usual = vfs().usual_;
+    return vfs().is_armed() ? microseconds : usual->xSleep(usual, microseconds);
+  }
 
   static int close(sqlite3_file* file) {
     sqlite3_file* const real = FaultFile::of(file).real();
     return real->pMethods->xClose(real);
   }
+  // Of a database SQLite takes a short read for pages that are not written yet, and goes on with
+  // zeros: there, half of the page comes with an error.
   static int read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
     auto& self = FaultFile::of(file);
     const int failed = vfs().meet(FileCall::read, self.path);
@@ -145,7 +152,7 @@ struct Methods {
     if (failed == SQLITE_OK || result != SQLITE_OK) return result;
     auto* const bytes = static_cast<char*>(data);
     std::fill(bytes + size / 2, bytes + size, '\0');
-    return failed;
+    return self.base.pMethods == &database ? SQLITE_IOERR_READ : failed;
   }
   static int write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
     auto& self = FaultFile::of(file);
@@ -270,6 +277,7 @@ FaultVfs::FaultVfs() : usual_(sqlite3_vfs_find(nullptr)), vfs_(*usual_) {
   vfs_.xOpen = &Methods::open;
   vfs_.xDelete = &Methods::remove;
   vfs_.xAccess = &Methods::access;
+  vfs_.xSleep = &Methods::sleep;
   sqlite3_vfs_register(&vfs_, 1);
 }
 
@@ -321,6 +329,7 @@ void FaultVfs::log(DiskEvent::Kind kind, const std::string& path, std::uint64_t 
 void FaultVfs::arm(const Fault& fault) {
   const std::lock_guard lock(mutex_);
   armed_ = true;
+  paused_ = false;
   fault_ = fault;
   calls_ = 0;
   injected_ = 0;
@@ -329,6 +338,16 @@ void FaultVfs::arm(const Fault& fault) {
 void FaultVfs::disarm() {
   const std::lock_guard lock(mutex_);
   armed_ = false;
+}
+
+void FaultVfs::pause(bool paused) {
+  const std::lock_guard lock(mutex_);
+  paused_ = paused;
+}
+
+bool FaultVfs::is_armed() const {
+  const std::lock_guard lock(mutex_);
+  return armed_ && !paused_;
 }
 
 std::uint64_t FaultVfs::calls() const {
@@ -357,7 +376,7 @@ int FaultVfs::meet(FileCall call, const char* path, int detail) {
   {
     const std::lock_guard lock(mutex_);
     window = window_;
-    if (armed_ && can_fail(call, fault_.kind)) {
+    if (armed_ && !paused_ && can_fail(call, fault_.kind)) {
       const std::uint64_t number = calls_++;
       if (number == fault_.at || (fault_.for_ever && number > fault_.at)) {
         ++injected_;

@@ -36,7 +36,7 @@ struct Fault {
   enum class Kind : std::uint8_t {
     io_error,    // any call; half of a write is done first
     full,        // writes; half is done first
-    short_read,  // the second half of a read is zeros, and said to be missing
+    short_read,  // reads: the second half is zeros, and said to be missing
     busy,        // locks
   };
   Kind kind = Kind::io_error;
@@ -44,6 +44,7 @@ struct Fault {
   bool for_ever = false;  // or only that one
 };
 
+[[nodiscard]] std::string_view to_string(Fault::Kind kind);
 [[nodiscard]] std::string to_string(const Fault& fault);
 
 // The process's default VFS from the first use on: whatever opens a database gets it unknowingly.
@@ -66,6 +67,8 @@ class FaultVfs {
   void arm(const Fault& fault);
   // Nothing fails any more.
   void disarm();
+  // Nothing fails or counts meanwhile: for a look at the store between two calls.
+  void pause(bool paused);
   // Calls since arm() that could have failed so, and those that did.
   [[nodiscard]] std::uint64_t calls() const;
   [[nodiscard]] std::uint64_t injected() const;
@@ -85,6 +88,7 @@ class FaultVfs {
   [[nodiscard]] int meet(FileCall call, const char* path, int detail = 0);
   void log(DiskEvent::Kind kind, const std::string& path, std::uint64_t offset = 0,
            std::string bytes = {});
+  [[nodiscard]] bool is_armed() const;
   [[nodiscard]] bool is_recorded(const std::string& path) const;
 
   sqlite3_vfs* usual_;
@@ -96,6 +100,7 @@ class FaultVfs {
   std::map<std::string, std::uint32_t> numbers_;
   std::uint32_t files_ = 0;
   bool armed_ = false;
+  bool paused_ = false;
   Fault fault_;
   std::uint64_t calls_ = 0;
   std::uint64_t injected_ = 0;

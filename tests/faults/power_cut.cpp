@@ -189,6 +189,7 @@ std::size_t hash_of(const Image& image) {
 std::string restart_on(const ScratchFolder& folder, const Image& image, const Recording& recording,
                        const Wanted& wanted, const Told& told, bool thoroughly) {
   folder.clear();
+  folder.age_sidecar(hash_of(image));
   folder.write(image);
   try {
     return Restart(folder, recording.durability, wanted).check(told, thoroughly);

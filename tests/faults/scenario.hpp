@@ -51,6 +51,8 @@ struct Step {
   // Its answer outlives a power cut at Durability::commits.
   bool durable = false;
   std::function<Status(Stage&)> run;
+  // More than one transaction: what was done of it before it failed stays, and is not done again.
+  bool opens = false;
 };
 
 struct Scenario {
@@ -77,11 +79,15 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  // Removes all files in it.
+  // Removes all files in it but a sidecar, which costs time to make.
   void clear() const;
+  // What a sidecar may be after a restart: gone, or as any moment of an earlier boot left it.
+  void age_sidecar(std::uint64_t seed) const;
   void write(const Image& image) const;
 
  private:
+  [[nodiscard]] std::string sidecar() const { return path_ + "/store.db-wallock"; }
+
   std::string path_;
 };
 

@@ -38,9 +38,9 @@ std::vector<Scenario> of_stores() {
         refused(acquired("r", "bob"), Errc::lease_held), executed("s", {"a"}), swapped(),
         committed("r", {"b"}), swapped(), executed("s", {"c"}), closed()}},
       {"a restart",
-       {opened(), executed("s", {"a"}, sends), acquired("r"), claimed(1, 1), rebooted("boot-2"),
-        refused(committed("r", {"b"}), Errc::stale_token), acquired("r", "bob"), claimed(1, 1),
-        settled(delivered), committed("r", {"c"}), closed()}},
+       {opened(), executed("s", {"a"}, sends), acquired("r"), claimed(1, 1), closed(),
+        restarted("boot-2"), opened(), refused(committed("r", {"b"}), Errc::stale_token),
+        acquired("r", "bob"), claimed(1, 1), settled(delivered), committed("r", {"c"}), closed()}},
       {"a restored copy",
        {opened(), acquired("r"), committed("r", {"a"}), closed(), opened_restored(),
         refused(committed("r", {"b"}), Errc::stale_token), executed("r", {"c"}), closed()}},
@@ -200,8 +200,27 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void ScratchFolder::clear() const {
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    std::filesystem::remove(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    if (entry.path().string() != sidecar()) std::filesystem::remove(entry.path());
+  }
+}
+
+void ScratchFolder::age_sidecar(std::uint64_t seed) const {
+  Random random(seed);
+  if (!std::filesystem::exists(sidecar())) return;
+  if (random.chance(1, 20)) {
+    std::filesystem::remove(sidecar());
+    return;
+  }
+  // Behind the magic, without which it would not be taken for a sidecar.
+  constexpr std::uint64_t magic = 8;
+  std::fstream file(sidecar(), std::ios::binary | std::ios::in | std::ios::out);
+  const std::uint64_t size = std::filesystem::file_size(sidecar());
+  for (std::uint64_t changes = random.below(20); changes > 0; --changes) {
+    const std::uint64_t within = random.chance(1, 2) ? 64 : size;
+    file.seekp(static_cast<std::streamoff>(magic + random.below(within - magic)));
+    file.put(static_cast<char>(random.next()));
+  }
 }
 
 void ScratchFolder::write(const Image& image) const {

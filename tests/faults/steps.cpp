@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "allocations.hpp"
 #include "wallock/sqlite.hpp"
 
 namespace wallock::test {
@@ -14,7 +15,7 @@ tl::unexpected<Error> wrong() { return fail(Errc::invariant_violated); }
 
 Status open_into(Stage& stage, std::optional<Coordinator>& store, const Options& options) {
   if (store) return {};
-  auto opened = Coordinator::open(stage.path(), options);
+  auto opened = within([&] { return Coordinator::open(stage.path(), options); });
   if (!opened) return fail(opened.error());
   store.emplace(*std::move(opened));
   return {};
@@ -72,7 +73,8 @@ Status keep_receipts(Stage& stage, const std::string& resource, const Names& ids
 }  // namespace
 
 Step opened() {
-  return {"open", true, [](Stage& stage) { return open_into(stage, stage.store, stage.options); }};
+  return {"open", true, [](Stage& stage) { return open_into(stage, stage.store, stage.options); },
+          true};
 }
 
 Step closed() {
@@ -83,28 +85,26 @@ Step closed() {
           }};
 }
 
-Step rebooted(std::string boot_id) {
-  return {"reboot", true, [boot_id](Stage& stage) {
-            if (stage.clock->boot_id() != boot_id) {
-              stage.store.reset();
-              stage.other.reset();
-              stage.clock->reboot(boot_id);
-            }
-            return open_into(stage, stage.store, stage.options);
+Step restarted(std::string boot_id) {
+  return {"restart", false, [boot_id](Stage& stage) -> Status {
+            stage.clock->reboot(boot_id);
+            return {};
           }};
 }
 
 Step opened_restored() {
-  return {"open restored", true, [](Stage& stage) {
+  return {"open restored", true,
+          [](Stage& stage) {
             Options options = stage.options;
             options.adopt_restored = true;
             return open_into(stage, stage.store, options);
-          }};
+          },
+          true};
 }
 
 Step opened_twice() {
   return {"open twice", true,
-          [](Stage& stage) { return open_into(stage, stage.other, stage.options); }};
+          [](Stage& stage) { return open_into(stage, stage.other, stage.options); }, true};
 }
 
 Step swapped() {
@@ -123,7 +123,8 @@ Step passed(Duration time) {
 
 Step acquired(std::string resource, std::string holder, std::string id) {
   return {"acquire " + resource, false, [=](Stage& stage) -> Status {
-            auto lease = stage.store->acquire(resource, acquire_options(holder, id));
+            const AcquireOptions options = acquire_options(holder, id);
+            auto lease = within([&] { return stage.store->acquire(resource, options); });
             if (!lease) return fail(lease.error());
             stage.note(lease->token());
             stage.leases.insert_or_assign(resource, *std::move(lease));
@@ -133,7 +134,7 @@ Step acquired(std::string resource, std::string holder, std::string id) {
 
 Step renewed(std::string resource) {
   return {"renew " + resource, false, [=](Stage& stage) -> Status {
-            auto lease = stage.store->renew(stage.leases.at(resource), 20s);
+            auto lease = within([&] { return stage.store->renew(stage.leases.at(resource), 20s); });
             if (!lease) return fail(lease.error());
             stage.leases.insert_or_assign(resource, *std::move(lease));
             return {};
@@ -142,7 +143,8 @@ Step renewed(std::string resource) {
 
 Step released(std::string resource) {
   return {"release " + resource, false, [=](Stage& stage) -> Status {
-            const auto effect = stage.store->release(stage.leases.at(resource));
+            const auto effect =
+                within([&] { return stage.store->release(stage.leases.at(resource)); });
             if (!effect) return fail(effect.error());
             return {};
           }};
@@ -150,30 +152,38 @@ Step released(std::string resource) {
 
 Step revoked(std::string resource) {
   return {"revoke " + resource, true, [=](Stage& stage) {
-            return stage.store->revoke(resource, stage.leases.at(resource).token(), "by hand");
+            return within([&] {
+              return stage.store->revoke(resource, stage.leases.at(resource).token(), "by hand");
+            });
           }};
 }
 
 Step committed(std::string resource, Names ids, CommitSpec spec) {
   return {"commit " + resource + " " + ids.front(), true, [=](Stage& stage) {
             const Lease lease = stage.leases.at(resource);
-            return keep_receipts(stage, resource, ids, spec,
-                                 stage.store->commit(lease, batch_of(ids, spec), work_of(ids),
-                                                     {.after = spec.after}));
+            const Batch batch = batch_of(ids, spec);
+            const Work work = work_of(ids);
+            const auto done = within(
+                [&] { return stage.store->commit(lease, batch, work, {.after = spec.after}); });
+            return keep_receipts(stage, resource, ids, spec, done);
           }};
 }
 
 Step executed(std::string resource, Names ids, CommitSpec spec) {
   return {"execute " + resource + " " + ids.front(), true, [=](Stage& stage) {
-            return keep_receipts(stage, resource, ids, spec,
-                                 stage.store->execute(resource, batch_of(ids, spec), work_of(ids),
-                                                      {.holder = Given<HolderId>("exe")}));
+            const Batch batch = batch_of(ids, spec);
+            const Work work = work_of(ids);
+            const ExecuteOptions options{.holder = Given<HolderId>("exe")};
+            const auto done =
+                within([&] { return stage.store->execute(resource, batch, work, options); });
+            return keep_receipts(stage, resource, ids, spec, done);
           }};
 }
 
 Step reported(std::string resource, DownstreamOutcome outcome) {
   return {"report " + resource, true, [=](Stage& stage) -> Status {
-            const auto effect = stage.store->report(stage.leases.at(resource), outcome);
+            const auto effect =
+                within([&] { return stage.store->report(stage.leases.at(resource), outcome); });
             if (!effect) return fail(effect.error());
             return {};
           }};
@@ -181,8 +191,8 @@ Step reported(std::string resource, DownstreamOutcome outcome) {
 
 Step probed(std::string resource) {
   return {"probe " + resource, true, [=](Stage& stage) -> Status {
-            auto probe = stage.store->begin_recovery(resource,
-                                                     {.ttl = 1s, .holder = Given<HolderId>("doc")});
+            const RecoveryOptions options{.ttl = 1s, .holder = Given<HolderId>("doc")};
+            auto probe = within([&] { return stage.store->begin_recovery(resource, options); });
             if (!probe) return fail(probe.error());
             stage.note(probe->token());
             stage.probes.insert_or_assign(resource, *std::move(probe));
@@ -192,40 +202,44 @@ Step probed(std::string resource) {
 
 Step recovered(std::string resource, bool is_well) {
   return {"recover " + resource, true, [=](Stage& stage) {
-            return stage.store->complete_recovery(stage.probes.at(resource),
-                                                  {.recovered = is_well, .evidence = "looked"});
+            const RecoveryVerdict verdict{.recovered = is_well, .evidence = "looked"};
+            return within(
+                [&] { return stage.store->complete_recovery(stage.probes.at(resource), verdict); });
           }};
 }
 
 Step forced(std::string resource) {
-  return {"force " + resource, true,
-          [=](Stage& stage) { return stage.store->force_open(resource, "by hand"); }};
+  return {"force " + resource, true, [=](Stage& stage) {
+            return within([&] { return stage.store->force_open(resource, "by hand"); });
+          }};
 }
 
 Step unforced(std::string resource) {
-  return {"unforce " + resource, true,
-          [=](Stage& stage) { return stage.store->clear_forced(resource); }};
+  return {"unforce " + resource, true, [=](Stage& stage) {
+            return within([&] { return stage.store->clear_forced(resource); });
+          }};
 }
 
 Step claimed(std::uint32_t limit, std::size_t expected) {
-  return {"claim", false, [=](Stage& stage) -> Status {
-            auto found = stage.store->claim({.destination = "bank",
-                                             .limit = limit,
-                                             .ttl = 5s,
-                                             .holder = Given<HolderId>("postman")});
-            if (!found) return fail(found.error());
-            if (found->size() != expected) return wrong();
-            for (const Delivery& delivery : *found)
-              stage.note(delivery.claim_token());
-            stage.deliveries = *std::move(found);
-            return {};
-          }};
+  return {
+      "claim", false, [=](Stage& stage) -> Status {
+        const ClaimOptions options{
+            .destination = "bank", .limit = limit, .ttl = 5s, .holder = Given<HolderId>("postman")};
+        auto found = within([&] { return stage.store->claim(options); });
+        if (!found) return fail(found.error());
+        if (found->size() != expected) return wrong();
+        for (const Delivery& delivery : *found)
+          stage.note(delivery.claim_token());
+        stage.deliveries = *std::move(found);
+        return {};
+      }};
 }
 
 Step settled(DeliveryOutcome outcome) {
   return {"settle", true, [=](Stage& stage) -> Status {
             if (stage.deliveries.empty()) return wrong();
-            const auto done = stage.store->settle(stage.deliveries.front(), outcome);
+            const auto done =
+                within([&] { return stage.store->settle(stage.deliveries.front(), outcome); });
             if (!done) return fail(done.error());
             stage.deliveries.erase(stage.deliveries.begin());
             return {};

@@ -14,8 +14,8 @@ using Names = std::vector<std::string>;
 // The store. `opened` does nothing to one that is open.
 [[nodiscard]] Step opened();
 [[nodiscard]] Step closed();
-// The machine was restarted: closed, another boot id, opened.
-[[nodiscard]] Step rebooted(std::string boot_id);
+// The machine is restarted while the store is closed.
+[[nodiscard]] Step restarted(std::string boot_id);
 [[nodiscard]] Step opened_restored();
 // A second opening; and whose turn it is.
 [[nodiscard]] Step opened_twice();
