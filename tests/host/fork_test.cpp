@@ -1,4 +1,6 @@
 // What fork(2) does to a sidecar (cases L31, L32).
+#include <sys/prctl.h>
+
 #include <filesystem>
 
 #include "host_support.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "catch.hpp"
+#include "fork.hpp"
 #include "host/creation_lock.hpp"
 #include "host/sidecar.hpp"
 #include "host/sidecar_layout.hpp"
@@ -37,12 +37,6 @@ using host::Sidecar;
 
 // Generous: whoever waits this long for another process has found one that hangs.
 inline constexpr Duration long_enough = 60s;
-
-// A seed of its own for every run; RNG_SEED of the environment repeats one.
-inline unsigned draw_seed() {
-  const char* const given = std::getenv("RNG_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
-}
 
 // How often something random is done: WALLOCK_STORM of the environment multiplies it.
 inline int storm(int times) {
@@ -109,55 +103,5 @@ class RawSidecar {
  private:
   host::SidecarLayout* layout_;
 };
-
-// Memory that this process and its children share; all zero at first.
-template <class T>
-class Shared {
- public:
-  Shared()
-      : at_(static_cast<T*>(
-            mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
-    REQUIRE(static_cast<void*>(at_) != MAP_FAILED);
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-  ~Shared() { munmap(at_, sizeof(T)); }
-
-  [[nodiscard]] T* operator->() const noexcept { return at_; }
-  [[nodiscard]] T& operator*() const noexcept { return *at_; }
-
- private:
-  T* at_;
-};
-
-// A child of fork(2) that runs `work` and ends without destroying anything of the test's. It dies
-// with the test, and at its own destruction.
-class Fork {
- public:
-  explicit Fork(const std::function<int()>& work);
-  Fork(Fork&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
-  Fork& operator=(Fork&& other) noexcept {
-    std::swap(pid_, other.pid_);
-    return *this;
-  }
-  Fork(const Fork&) = delete;
-  Fork& operator=(const Fork&) = delete;
-  ~Fork() { kill(); }
-
-  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  // SIGKILL, and waits until it is gone.
-  void kill() noexcept;
-  void signal(int number) const noexcept { ::kill(pid_, number); }
-  // What `work` returned, or 128 + the signal that ended it.
-  [[nodiscard]] int wait() noexcept;
-
- private:
-  pid_t pid_;
-};
-
-// The same in a PID namespace of its own, where it has the number 1. Returns false, and runs
-// nothing, where that is not permitted.
-[[nodiscard]] bool may_have_namespaces();
-[[nodiscard]] Fork fork_as_pid_1(const std::function<int()>& work);
 
 }  // namespace wallock::test

@@ -106,7 +106,7 @@ int kill_workers(const Shore& shore, Ground& ground, std::mt19937& random, int k
 
 TEST_CASE("a storm of kills stops nobody else, and what is held is never taken from the living") {
   const unsigned seed = draw_seed();
-  const int kills = thread_sanitizer ? 30 : storm(900);
+  const int kills = thread_sanitizer ? 30 : storm(1000);
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const Shore shore;

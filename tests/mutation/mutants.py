@@ -75,6 +75,11 @@ MUTANTS = [
      " AND b.state = 0);", ");", "repository"),
     ("the epoch is not raised after a restart", STORE + "schema.cpp",
      'if (clock.boot_id().value_or("") == meta->boot_id) return {};', "return {};", "repository"),
+    ("ledger and outbox in two transactions", STORE + "repository_commits.cpp",
+     "      if (auto ok = session.outbox.enqueue(",
+     "      sqlite3_exec(transaction.db(), \"COMMIT; BEGIN IMMEDIATE\", nullptr, nullptr,\n"
+     "                   nullptr);\n"
+     "      if (auto ok = session.outbox.enqueue(", "process"),
     # The sidecar.
     ("sidecar: newcomers overtake the line", HOST + "turnstile.cpp",
      "if (queue(layout_, members_, clock_).is_empty() && take()) return true;",

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "crowd.hpp"
+#include "fork.hpp"
 #include "process_support.hpp"
 
 using namespace wallock::test;
@@ -32,12 +33,6 @@ Tally tally(const History& history) {
     found.unanswered += attempt.answer == Attempt::Answer::none ? 1 : 0;
   }
   return found;
-}
-
-// A seed of its own for every run; RNG_SEED of the environment repeats one.
-unsigned draw_seed() {
-  const char* const given = std::getenv("RNG_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
 }
 
 std::uint64_t ledger_size(Crowd& crowd) { return must(crowd.coordinator().health()).ledger_size; }
