@@ -1,6 +1,7 @@
 // Processes that take turns, wait and hold, and are killed at random moments, by the hundred.
 #include <array>
 #include <iostream>
+#include <map>
 #include <vector>
 
 #include "host/waiting_queue.hpp"
@@ -102,11 +103,19 @@ int kill_workers(const Shore& shore, Ground& ground, std::mt19937& random, int k
   return with_turn;
 }
 
+// Who has the turn says so, and keeps it until it is killed.
+int hold_turn(const Shore& shore, std::atomic<std::uint64_t>& holder, std::uint64_t instance) {
+  const auto sidecar = shore.open(instance);
+  if (!sidecar->turnstile().enter(long_enough)) return 1;
+  holder = instance;
+  return pause();
+}
+
 }  // namespace
 
 TEST_CASE("a storm of kills stops nobody else, and what is held is never taken from the living") {
   const unsigned seed = draw_seed();
-  const int kills = thread_sanitizer ? 30 : storm(1000);
+  const int kills = thread_sanitizer ? 30 : storm(900);
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const Shore shore;
@@ -131,4 +140,31 @@ TEST_CASE("a storm of kills stops nobody else, and what is held is never taken f
   }
   CHECK(own->line().count() == 0);
   CHECK(host::slots_in_use(RawSidecar(shore.sidecar())->turnstile.shard) == 0);
+}
+
+TEST_CASE("a turn whose holder is killed goes to the next, a thousand times in a row") {
+  constexpr std::size_t in_line = 4;
+  const int kills = thread_sanitizer ? 30 : storm(1000);
+  const Shore shore;
+  const auto own = shore.open(1);
+  const Shared<std::atomic<std::uint64_t>> holder;
+  std::uint64_t instance = 100;
+  std::map<std::uint64_t, Fork> crowd;
+  const auto start = [&] {
+    const std::uint64_t next = ++instance;
+    crowd.emplace(next, Fork([&, next] { return hold_turn(shore, *holder, next); }));
+  };
+  for (std::size_t i = 0; i < in_line; ++i)
+    start();
+  std::uint64_t last = 0;
+  for (int i = 0; i < kills; ++i) {
+    REQUIRE(await([&] { return *holder != last; }));
+    last = *holder;
+    CHECK_FALSE(own->turnstile().enter(0s));
+    crowd.at(last).kill();
+    crowd.erase(last);
+    start();
+  }
+  crowd.clear();
+  CHECK(own->turnstile().enter(0s));
 }

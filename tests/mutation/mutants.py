@@ -80,6 +80,8 @@ MUTANTS = [
      "      sqlite3_exec(transaction.db(), \"COMMIT; BEGIN IMMEDIATE\", nullptr, nullptr,\n"
      "                   nullptr);\n"
      "      if (auto ok = session.outbox.enqueue(", "process"),
+    ("a dead holder's lease lasts to its end", STORE + "neighbours.hpp",
+     "return rules::without_dead_holder(state, moment);", "return std::nullopt;", "process"),
     # The sidecar.
     ("sidecar: newcomers overtake the line", HOST + "turnstile.cpp",
      "if (queue(layout_, members_, clock_).is_empty() && take()) return true;",
