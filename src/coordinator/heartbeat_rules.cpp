@@ -15,8 +15,11 @@ Instant renewal_due(const Pulse& pulse) noexcept {
   return saturating_add(pulse.lease.requested_at(), pulse.ttl / 3);
 }
 
-bool is_refused_for_good(const Pulse& pulse) noexcept {
-  return pulse.refusal && is_final(pulse.refusal->code);
+// The refusal that no later answer will take back; null if there is none.
+const Refusal* final_refusal(const Pulse& pulse) noexcept {
+  if (!pulse.refusal) return nullptr;
+  const Refusal& refusal = *pulse.refusal;
+  return is_final(refusal.code) ? &refusal : nullptr;
 }
 
 LossReason reason_of_silence(const Pulse& pulse) noexcept {
@@ -73,7 +76,7 @@ LossReason loss_reason(const Refusal& refusal, const Lease& lease) noexcept {
 
 // The pause after a failure is not cut short.
 Agenda agenda_of(const Pulse& pulse) noexcept {
-  if (is_refused_for_good(pulse)) return {.loss = Instant::min()};
+  if (final_refusal(pulse) != nullptr) return {.loss = Instant::min()};
   const Instant renewal = renewal_due(pulse);
   const bool may_be_early = !pulse.refusal && renewal != Instant::max();
   return {.loss = std::min(lost_at(pulse), pulse.hold_until),
@@ -83,7 +86,9 @@ Agenda agenda_of(const Pulse& pulse) noexcept {
 }
 
 Beat decide_beat(const Pulse& pulse, Instant now, Company company) noexcept {
-  if (is_refused_for_good(pulse)) return lost(loss_reason(*pulse.refusal, pulse.lease));
+  if (const Refusal* const refusal = final_refusal(pulse)) {
+    return lost(loss_reason(*refusal, pulse.lease));
+  }
   const Instant end = lost_at(pulse);
   const auto [loss, renewal, start, patience] = agenda_of(pulse);
   if (now >= loss) {

@@ -3,6 +3,20 @@
 #include <utility>
 
 namespace wallock::detail {
+namespace {
+
+// False if it threw: nobody is there to catch that, and the other guards of this thread must not
+// suffer from it.
+bool told(const std::function<void(LossReason)>& on_lost, LossReason reason) noexcept {
+  try {
+    on_lost(reason);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
 
 HeldLease::HeldLease(Lease lease, Duration ttl, GuardOptions options)
     : margin_(options.margin),
@@ -68,11 +82,7 @@ void HeldLease::tell() {
       telling_ = std::this_thread::get_id();
       reason = reason_;
     }
-    try {
-      on_lost(reason);
-    } catch (...) {
-      // Nobody is there to catch it, and the other guards of this thread must not suffer.
-    }
+    static_cast<void>(told(on_lost, reason));
   }
   {
     const std::lock_guard lock(mutex_);
@@ -144,8 +154,8 @@ void HeldLease::refused(const Error& error, Instant now) noexcept {
 void HeldLease::committed(const Result<Committed>& answer, AfterCommit after, Instant now) {
   const std::lock_guard lock(mutex_);
   if (answer) {
-    if (answer->lease()) {
-      adopt(*answer->lease());
+    if (const auto& kept = answer->lease()) {
+      adopt(*kept);
       pulse_.ttl = pulse_.lease.ttl();
       pulse_.margin = margin_of(margin_, pulse_.ttl);
     }

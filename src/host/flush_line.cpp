@@ -70,7 +70,7 @@ void FlushLine::tell() noexcept {
 }
 
 FlushLine::Turn::Turn(FlushLine& line) noexcept : line_(line) {
-  const Instant now = line.now();
+  const Instant now = FlushLine::now();
   std::int64_t since = line.layout_.flushing_since.load();
   const auto age = saturating_sub(now, Instant(Duration(since)));
   if (since != 0 && age >= Duration::zero() && age < patience_with_others) return;

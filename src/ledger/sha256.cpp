@@ -11,8 +11,12 @@ namespace {
 constexpr std::uint8_t leaf_prefix = 0x00;
 constexpr std::uint8_t node_prefix = 0x01;
 
+bool start(EVP_MD_CTX* context, const EVP_MD* algorithm) noexcept {
+  return EVP_DigestInit_ex2(context, algorithm, nullptr) == 1;
+}
+
 bool update(EVP_MD_CTX* context, std::span<const std::uint8_t> data) noexcept {
-  return EVP_DigestUpdate(context, data.data(), data.size()) == 1;
+  return data.empty() || EVP_DigestUpdate(context, data.data(), data.size()) == 1;
 }
 
 bool finish(EVP_MD_CTX* context, Digest::Bytes& out) noexcept {
@@ -35,23 +39,22 @@ Result<Sha256> Sha256::create() {
   return made;
 }
 
-Digest Sha256::digest(std::span<const std::uint8_t> data) noexcept {
+Digest Sha256::hash(std::span<const std::uint8_t> prefix,
+                    std::span<const std::uint8_t> data) noexcept {
   Digest::Bytes out{};
   EVP_MD_CTX* context = context_.get();
-  const bool done = EVP_DigestInit_ex2(context, algorithm_.get(), nullptr) == 1 &&
-                    update(context, data) && finish(context, out);
-  if (!done) failed_ = true;
-  return done ? Digest(out) : Digest();
+  if (start(context, algorithm_.get()) && update(context, prefix) && update(context, data) &&
+      finish(context, out)) {
+    return Digest(out);
+  }
+  failed_ = true;
+  return {};
 }
 
+Digest Sha256::digest(std::span<const std::uint8_t> data) noexcept { return hash({}, data); }
+
 Digest Sha256::leaf(std::span<const std::uint8_t> data) noexcept {
-  Digest::Bytes out{};
-  EVP_MD_CTX* context = context_.get();
-  const bool done = EVP_DigestInit_ex2(context, algorithm_.get(), nullptr) == 1 &&
-                    update(context, {&leaf_prefix, 1}) && update(context, data) &&
-                    finish(context, out);
-  if (!done) failed_ = true;
-  return done ? Digest(out) : Digest();
+  return hash({&leaf_prefix, 1}, data);
 }
 
 Digest Sha256::node(const Digest& left, const Digest& right) noexcept {

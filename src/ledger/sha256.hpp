@@ -46,6 +46,9 @@ class Sha256 {
   };
 
   Sha256() = default;
+  // SHA-256(prefix || data).
+  [[nodiscard]] Digest hash(std::span<const std::uint8_t> prefix,
+                            std::span<const std::uint8_t> data) noexcept;
 
   std::unique_ptr<evp_md_st, Free> algorithm_;
   std::unique_ptr<evp_md_ctx_st, Free> context_;

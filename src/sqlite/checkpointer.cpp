@@ -45,7 +45,7 @@ Status Checkpointer::checkpoint(Session& session) {
   if (auto ok = Query(guard, session.begin).run(); !ok) return ok;
   const int result = sqlite3_wal_checkpoint_v2(connection_->handle(), "main",
                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  const auto undone = Query(guard, session.rollback).run();
+  auto undone = Query(guard, session.rollback).run();
   if (result != SQLITE_OK) {
     connection_.reset();
     return fail(sql_error(result));

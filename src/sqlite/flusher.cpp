@@ -14,8 +14,8 @@ constexpr int flush_flags = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
 Result<sqlite3_file*> log_of(Connection& connection) {
   if (auto ok = connection.execute("PRAGMA user_version"); !ok) return fail(ok.error());
   sqlite3_file* log = nullptr;
-  const int result =
-      sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  const int result = sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                                          static_cast<void*>(&log));
   if (result != SQLITE_OK || log == nullptr || log->pMethods == nullptr) {
     return fail(invalid(Errc::setting_refused, "journal_pointer"));
   }

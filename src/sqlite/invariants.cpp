@@ -273,7 +273,7 @@ Result<std::vector<Violation>> check_invariants(const std::string& path) {
     const auto connection =
         Connection::open(path, Access::read, *clock, saturating_add(clock->now(), patience));
     if (!connection) return fail(connection.error());
-    const auto rows = check_rows((*connection)->handle());
+    auto rows = check_rows((*connection)->handle());
     if (!rows) return rows;
     found->insert(found->end(), rows->begin(), rows->end());
     return found;

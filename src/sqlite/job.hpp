@@ -80,7 +80,7 @@ class JobOf final : public Job {
       // The only exception that the stores let through.
       answer_.emplace(fail(Errc::out_of_memory));
     }
-    return answer_->has_value();
+    return failure() == nullptr;
   }
   void refuse(const Error& error) noexcept override { answer_.emplace(fail(error)); }
 
@@ -89,7 +89,9 @@ class JobOf final : public Job {
   }
 
   // Once done.
-  [[nodiscard]] Answer take_answer() { return *std::move(answer_); }
+  [[nodiscard]] Answer take_answer() {
+    return answer_ ? *std::move(answer_) : Answer(fail(Errc::outcome_unknown));
+  }
 
  private:
   Operation& operation_;

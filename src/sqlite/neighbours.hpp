@@ -52,9 +52,10 @@ class Neighbours {
     if (!sidecar_) return;
     const Destination* last = nullptr;
     for (const ActionRequest& action : actions) {
-      if (!action.destination() || (last != nullptr && *last == *action.destination())) continue;
-      last = &*action.destination();
-      news_for(*last);
+      const auto& destination = action.destination();
+      if (!destination || (last != nullptr && *last == *destination)) continue;
+      last = &*destination;
+      news_for(*destination);
     }
   }
 

@@ -76,7 +76,8 @@ bool is_plain_file(const std::string& path) {
 }  // namespace
 
 Result<OpenedRepository> open_repository(std::string_view path, const Options& options,
-                                         InstanceId instance, std::shared_ptr<const Clock> clock) {
+                                         InstanceId instance,
+                                         const std::shared_ptr<const Clock>& clock) {
   if (path.empty() || path.find('\0') != std::string_view::npos) {
     return fail(invalid(Errc::invalid_option, "path"));
   }

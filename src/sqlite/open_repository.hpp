@@ -21,6 +21,6 @@ struct OpenedRepository {
 // the caller; `clock` is not null.
 [[nodiscard]] Result<OpenedRepository> open_repository(std::string_view path,
                                                        const Options& options, InstanceId instance,
-                                                       std::shared_ptr<const Clock> clock);
+                                                       const std::shared_ptr<const Clock>& clock);
 
 }  // namespace wallock::sqlite

@@ -32,8 +32,9 @@ Result<std::optional<std::vector<ActionResult>>> find_replay(
   for (const ActionRequest& action : actions) {
     const auto recorded = transaction.session().actions.find(transaction.db(), action.id());
     if (!recorded) return fail(recorded.error());
-    if (!*recorded) continue;
-    auto result = result_of(transaction, resource, **recorded, action);
+    const std::optional<RecordedAction>& found = *recorded;
+    if (!found) continue;
+    auto result = result_of(transaction, resource, *found, action);
     if (!result) return fail(result.error());
     results.push_back(*std::move(result));
   }

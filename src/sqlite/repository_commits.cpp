@@ -20,9 +20,9 @@ Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction,
     auto result = session.actions.record(transaction.db(), session.ledger, transaction.wall(),
                                          resource, token, holder.str(), action);
     if (!result) return fail(result.error());
-    if (action.destination()) {
+    if (const auto& destination = action.destination()) {
       if (auto ok = session.outbox.enqueue(transaction.db(), result->position(), resource,
-                                           *action.destination(), transaction.now());
+                                           *destination, transaction.now());
           !ok) {
         return fail(ok.error());
       }
@@ -55,16 +55,16 @@ Result<Committed> answer_replay(WriteTransaction& transaction, const Lease& leas
   if (!stored) return fail(stored.error());
   const rules::ResourceState& state = stored->state;
   const auto last = std::ranges::max(results, {}, &ActionResult::position).position();
-  if (!rules::is_still_kept(state, last, lease.holder(), lease.instance(), transaction.moment())) {
-    return Committed(std::move(results), true);
-  }
+  const auto* const tenure =
+      rules::kept_tenure(state, last, lease.holder(), lease.instance(), transaction.moment());
+  if (tenure == nullptr) return Committed(std::move(results), true);
   auto kept = Lease::create({.resource = lease.resource(),
                              .token = state.issued,
                              .holder = lease.holder(),
                              .instance = lease.instance(),
-                             .requested_at = std::min(requested_at, state.tenure->granted_at),
-                             .granted_at = state.tenure->granted_at,
-                             .expires_at = state.tenure->expires_at});
+                             .requested_at = std::min(requested_at, tenure->granted_at),
+                             .granted_at = tenure->granted_at,
+                             .expires_at = tenure->expires_at});
   if (!kept) return fail(kept.error());
   return Committed(std::move(results), true, *std::move(kept));
 }

@@ -78,7 +78,7 @@ Status mark_file(sqlite3* db) {
   return {};
 }
 
-Status append(Session& session, const Clock& clock, LedgerEntry entry) {
+Status append(Session& session, const Clock& clock, const LedgerEntry& entry) {
   sqlite3* const db = session.connection->handle();
   auto position = session.ledger.append(db, clock.wall_now(), entry);
   if (!position) return fail(position.error());

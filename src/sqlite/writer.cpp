@@ -237,7 +237,7 @@ Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
 
 Status Writer::await_visible(Instant deadline) {
   if (shared_.flush_line == nullptr || durability_ == Durability::relaxed) return {};
-  const auto flushed = await_flush(shared_.flush_line->announced());
+  auto flushed = await_flush(shared_.flush_line->announced());
   // Work has a transaction under way, which settled what can be settled.
   if (flushed || WorkScope::is_inside(path_)) return flushed;
   // A transaction settles what a writer that died announced, and repairs the log.

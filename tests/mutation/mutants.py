@@ -1,7 +1,8 @@
-"""The mutants: one guard broken in each. (name, file, text as it is, text as broken, test folder)
+"""The mutants: one guard broken in each. (name, file, text as it is, text as broken, test)
 
 The text must stand in the file exactly once: `run.py --check` tells when the code has moved on. A
-mutant belongs to the folder of tests/ that has to notice it.
+mutant belongs to the folder of tests/ that has to notice it, or, in a header, to one file there
+that needs headers only: then it is killed within seconds (`run.py --quick`).
 """
 
 RULES = "include/wallock/rules/"
@@ -11,35 +12,76 @@ HOST = "src/host/"
 MUTANTS = [
     # The fence.
     ("commit accepts the fence itself", RULES + "commit.hpp",
-     "command.token <= highest", "command.token < highest", "rules"),
+     "command.token <= highest", "command.token < highest", "rules/commit_table_test.cpp"),
     ("commit ignores the fence", RULES + "commit.hpp",
-     "if (command.token <= highest) {", "if (false) {", "rules"),
+     "if (command.token <= highest) {", "if (false) {", "rules/commit_table_test.cpp"),
     ("commit ignores the breaker", RULES + "commit.hpp",
      "if (auto closed = check_closed(state, command.resource, at); !closed) {",
-     "if (auto closed = Status(); !closed) {", "rules"),
+     "if (auto closed = Status(); !closed) {", "rules/commit_table_test.cpp"),
+    ("commit believes any instance", RULES + "commit.hpp",
+     "(state.tenure->instance != command.instance || state.tenure->holder != command.holder)",
+     "state.tenure->holder != command.holder", "rules/commit_table_test.cpp"),
+    ("commit believes any holder", RULES + "commit.hpp",
+     "(state.tenure->instance != command.instance || state.tenure->holder != command.holder)",
+     "state.tenure->instance != command.instance", "rules/commit_table_test.cpp"),
     ("an unissued token is known", RULES + "state.hpp",
-     "if (token > state.issued) {", "if (false) {", "rules"),
+     "if (token > state.issued) {", "if (false) {", "rules/commit_table_test.cpp"),
     ("an earlier epoch is not fenced", RULES + "state.hpp",
      "std::max(state.max_fence, first ? first->predecessor() : FencingToken())",
-     "(static_cast<void>(first), state.max_fence)", "rules"),
-    ("a grant does not fence its predecessor", RULES + "fencing.hpp",
-     "std::max(state.max_fence, token.predecessor())", "state.max_fence", "rules"),
+     "(static_cast<void>(first), state.max_fence)", "rules/commit_table_test.cpp"),
     ("a commit does not spend its token", RULES + "fencing.hpp",
-     "std::max(state.max_fence, token);", "state.max_fence;", "rules"),
-    ("a release does not fence", RULES + "fencing.hpp",
-     "std::max(state.max_fence, state.issued);", "state.max_fence;", "rules"),
+     "std::max(state.max_fence, token);", "state.max_fence;", "rules/commit_table_test.cpp"),
     ("a token may go back", RULES + "fencing.hpp",
-     "*token <= std::max(state.issued, state.max_fence)", "false", "rules"),
+     "*token <= std::max(state.issued, state.max_fence)", "false",
+     "rules/commit_table_test.cpp"),
+    ("a grant does not fence its predecessor", RULES + "fencing.hpp",
+     "std::max(state.max_fence, token.predecessor())", "state.max_fence",
+     "rules/acquire_test.cpp"),
+    ("a release does not fence", RULES + "fencing.hpp",
+     "std::max(state.max_fence, state.issued);", "state.max_fence;",
+     "rules/renew_release_test.cpp"),
     # Leases and time.
     ("a lease of an earlier epoch lives", RULES + "state.hpp",
-     "state.issued.epoch() == at.epoch && ", "", "rules"),
+     "state.issued.epoch() == at.epoch && ", "", "rules/acquire_test.cpp"),
     ("a lease lives at its end", RULES + "state.hpp",
-     "at.now < state.tenure->expires_at", "at.now <= state.tenure->expires_at", "rules"),
+     "at.now < tenure.expires_at", "at.now <= tenure.expires_at", "rules/acquire_test.cpp"),
+    ("acquire ignores who holds the resource", RULES + "acquire.hpp",
+     "if (auto free = detail::check_free(state, command, at); !free) return fail(free.error());",
+     "", "rules/acquire_test.cpp"),
+    ("another instance adopts a lease", RULES + "acquire.hpp",
+     " ||\n      !same_holder(*tenure, command)) {", ") {", "rules/acquire_test.cpp"),
     ("renew revives", RULES + "renew.hpp",
-     "if (!is_live(state, at)) return refuse(Errc::lease_expired);", "", "rules"),
+     "if (!is_live(state, at)) return refuse(Errc::lease_expired);", "",
+     "rules/renew_release_test.cpp"),
     ("another instance renews", RULES + "renew.hpp",
-     " && state.tenure->instance == instance", "", "rules"),
+     " && tenure.instance == instance ?", " ?", "rules/renew_release_test.cpp"),
     # The breaker.
+    ("an illegal row is legal", RULES + "breaker_row.hpp",
+     "return is_legal(row) ? &row : nullptr;", "return &row;", "rules/commit_table_test.cpp"),
+    ("a closed row with a probe is legal", "include/wallock/breaker.hpp",
+     "return !row.forced && !row.probe && row.interval", "return !row.forced && row.interval",
+     "rules/commit_table_test.cpp"),
+    ("a probe's token may write", RULES + "recovery.hpp",
+     "  state.issued = grant.token;\n  state.breaker = std::move(row);\n"
+     "  return ended(std::move(state));",
+     "  state = ended(std::move(state));\n  state.issued = grant.token;\n"
+     "  state.breaker = std::move(row);\n  return state;", "rules/recovery_test.cpp"),
+    ("any probe completes a recovery", RULES + "recovery.hpp",
+     "probe == nullptr || probe->token != command.token", "probe == nullptr",
+     "rules/recovery_test.cpp"),
+    ("a forced breaker may be probed", RULES + "recovery.hpp",
+     "if (row.forced) return fail(breaker_open_error(row, resource, at));", "",
+     "rules/recovery_test.cpp"),
+    ("a stale report trips", RULES + "report.hpp",
+     "command.token <= fence(state, at) || ", "", "rules/report_test.cpp"),
+    ("a trip does not end the lease", RULES + "report.hpp",
+     "  next = ended(std::move(next));\n", "", "rules/report_test.cpp"),
+    # The outbox.
+    ("a stale claim settles", RULES + "delivery_rules.hpp",
+     " || row->claim_token != command.claim_token", "", "rules/settle_test.cpp"),
+    ("a claim goes back", RULES + "delivery_rules.hpp",
+     "if (claim_token <= row.claim_token) {", "if (false) {", "rules/claim_test.cpp"),
+    # Breaker rows in the file.
     ("a missing breaker row reads as closed", STORE + "resource_store.cpp",
      "found.state.breaker.reset();", "", "repository"),
     ("an illegal breaker row is believed", STORE + "resource_store.cpp",
@@ -82,6 +124,12 @@ MUTANTS = [
      "      if (auto ok = session.outbox.enqueue(", "process"),
     ("a dead holder's lease lasts to its end", STORE + "neighbours.hpp",
      "return rules::without_dead_holder(state, moment);", "return std::nullopt;", "process"),
+    # The ledger.
+    ("a failed hash is forgotten", "src/ledger/sha256.cpp", "failed_ = true;", "", "ledger"),
+    ("a hash that cannot run is handed out", "src/ledger/sha256.cpp",
+     "if (made.failed_) return fail(Errc::out_of_memory);", "", "ledger"),
+    ("half a refill is handed out", "src/ledger/random.cpp",
+     "used_ = buffer_.size();", "", "ledger"),
     # The sidecar.
     ("sidecar: newcomers overtake the line", HOST + "turnstile.cpp",
      "if (queue(layout_, members_, clock_).is_empty() && take()) return true;",

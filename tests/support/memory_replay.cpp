@@ -34,18 +34,19 @@ Committed answer_replay(const MemoryStore::Lock& lock, const Lease& lease,
                         const rules::Moment& moment) {
   const rules::ResourceState state = lock.state(lease.resource());
   const auto last = std::ranges::max(results, {}, &ActionResult::position).position();
-  if (after != AfterCommit::keep ||
-      !rules::is_still_kept(state, last, lease.holder(), lease.instance(), moment)) {
-    return Committed(std::move(results), true);
-  }
+  const auto* const tenure =
+      after == AfterCommit::keep
+          ? rules::kept_tenure(state, last, lease.holder(), lease.instance(), moment)
+          : nullptr;
+  if (tenure == nullptr) return Committed(std::move(results), true);
   return Committed(std::move(results), true,
                    Lease::create({.resource = lease.resource(),
                                   .token = state.issued,
                                   .holder = lease.holder(),
                                   .instance = lease.instance(),
-                                  .requested_at = std::min(requested_at, state.tenure->granted_at),
-                                  .granted_at = state.tenure->granted_at,
-                                  .expires_at = state.tenure->expires_at})
+                                  .requested_at = std::min(requested_at, tenure->granted_at),
+                                  .granted_at = tenure->granted_at,
+                                  .expires_at = tenure->expires_at})
                        .value());
 }
 

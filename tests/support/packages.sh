@@ -21,7 +21,6 @@ need_packages() {
   if [ "${#missing[@]}" -eq 0 ]; then
     return 0
   fi
-  echo "wallock: installing ${missing[*]}" >&2
 
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
@@ -30,6 +29,7 @@ need_packages() {
     fi
     as_root=(sudo)
   fi
+  echo "wallock: installing ${missing[*]}" >&2
   # A fresh machine has no package lists, and old lists name files that are gone: update and retry.
   if ! apt_install "${missing[@]}" >/dev/null 2>&1; then
     "${as_root[@]}" apt-get update -q >&2 || cannot_install "apt-get update failed" "${missing[@]}"
@@ -47,7 +47,7 @@ apt_install() {
 cannot_install() {
   local reason=$1
   shift
-  echo "wallock: cannot install the missing packages ($reason). Please run:" >&2
+  echo "wallock: packages are missing, and I cannot install them ($reason). As root, run:" >&2
   echo "  apt-get install $*" >&2
   exit 1
 }

@@ -60,14 +60,14 @@ inline Result<Grant> adopt(const ResourceState& state, const AcquireCommand& com
                    .action = command.request ? command.request->str() : std::string(),
                    .resource = command.resource.str()};
   if (!same_request(prior, command)) return fail(Error(Errc::action_conflict, std::move(facts)));
-  const bool current =
-      is_live(state, at) && state.issued == prior.token && state.tenure->request == command.request;
-  if (!current || !same_holder(*state.tenure, command)) {
+  const Tenure* const tenure = live_tenure(state, at);
+  if (tenure == nullptr || state.issued != prior.token || tenure->request != command.request ||
+      !same_holder(*tenure, command)) {
     return fail(Error(Errc::request_spent, std::move(facts)));
   }
   return Grant{.token = state.issued,
-               .granted_at = state.tenure->granted_at,
-               .expires_at = state.tenure->expires_at,
+               .granted_at = tenure->granted_at,
+               .expires_at = tenure->expires_at,
                .adopted = true,
                .change = Change{state}};
 }
@@ -75,12 +75,13 @@ inline Result<Grant> adopt(const ResourceState& state, const AcquireCommand& com
 // Refuses while a living tenure keeps others out, or its own holder: leases are not re-entrant.
 inline Status check_free(const ResourceState& state, const AcquireCommand& command,
                          const Moment& at) {
-  if (!is_live(state, at)) return {};
-  const auto code = same_holder(*state.tenure, command) ? Errc::already_held : Errc::lease_held;
+  const Tenure* const tenure = live_tenure(state, at);
+  if (tenure == nullptr) return {};
+  const auto code = same_holder(*tenure, command) ? Errc::already_held : Errc::lease_held;
   return fail(Error(code, ErrorFacts{.resource = command.resource.str(),
-                                     .holder = state.tenure->holder.str(),
-                                     .instance = state.tenure->instance,
-                                     .retry_at = state.tenure->expires_at}));
+                                     .holder = tenure->holder.str(),
+                                     .instance = tenure->instance,
+                                     .retry_at = tenure->expires_at}));
 }
 
 // Leaves a free resource to those who were in line before.

@@ -25,9 +25,11 @@ namespace wallock::rules {
   return saturating_add(row.epoch == at.epoch ? row.since : Instant{}, row.interval);
 }
 
-// True while the row's probe may still be completed.
-[[nodiscard]] inline bool probe_lives(const BreakerRow& row, const Moment& at) {
-  return row.probe && row.epoch == at.epoch && at.now < row.probe->expires_at;
+// The row's probe while it may still be completed, else null. It is the row's own.
+[[nodiscard]] inline const ProbeGrant* live_probe(const BreakerRow& row, const Moment& at) {
+  if (!row.probe) return nullptr;
+  const ProbeGrant& probe = *row.probe;
+  return row.epoch == at.epoch && at.now < probe.expires_at ? &probe : nullptr;
 }
 
 // CLOSED -> OPEN: one more trip.
@@ -57,7 +59,8 @@ namespace wallock::rules {
 // fallen back to OPEN with a longer interval. An illegal row stays as it is.
 [[nodiscard]] inline BreakerRow effective(const BreakerRow& row, const BreakerPolicy& policy,
                                           const Moment& at) {
-  if (!is_legal(row) || row.state != BreakerState::probing || probe_lives(row, at)) return row;
+  // Only a row that is probing has a probe, if it is legal.
+  if (!is_legal(row) || !row.probe || live_probe(row, at) != nullptr) return row;
   const Instant ended_at = row.epoch == at.epoch ? row.probe->expires_at : Instant{};
   return fallen_back(row, policy, ended_at, at.epoch);
 }
@@ -71,10 +74,21 @@ namespace wallock::rules {
   return {token_entry(RecordKind::probe_failed, resource, stored.probe->token, {}, "time ran out")};
 }
 
-// breaker_illegal (security) if the row is missing or not legal (INV-05).
+// The breaker's row, or null if it is missing or not legal (INV-05). It is the state's own.
+[[nodiscard]] inline const BreakerRow* legal_breaker(const ResourceState& state) {
+  if (!state.breaker) return nullptr;
+  const BreakerRow& row = *state.breaker;
+  return is_legal(row) ? &row : nullptr;
+}
+
+[[nodiscard]] inline Error breaker_illegal_error(const ResourceName& resource) {
+  return Error(Errc::breaker_illegal, ErrorFacts{.resource = resource.str()});
+}
+
+// breaker_illegal (security) if the row is missing or not legal.
 [[nodiscard]] inline Status check_legal(const ResourceState& state, const ResourceName& resource) {
-  if (state.breaker && is_legal(*state.breaker)) return {};
-  return fail(Error(Errc::breaker_illegal, ErrorFacts{.resource = resource.str()}));
+  if (legal_breaker(state) != nullptr) return {};
+  return fail(breaker_illegal_error(resource));
 }
 
 // breaker_open about a row that is not CLOSED: "forced" as the field, or when to ask again.
@@ -83,9 +97,9 @@ namespace wallock::rules {
   ErrorFacts facts{.resource = resource.str()};
   if (row.forced) {
     facts.field = "forced";
-  } else if (probe_lives(row, at)) {
-    facts.holder = row.probe->holder.str();
-    facts.retry_at = row.probe->expires_at;
+  } else if (const ProbeGrant* const probe = live_probe(row, at)) {
+    facts.holder = probe->holder.str();
+    facts.retry_at = probe->expires_at;
   } else if (row.state == BreakerState::open) {
     facts.retry_at = probe_due(row, at);
   }
@@ -96,9 +110,10 @@ namespace wallock::rules {
 // CLOSED.
 [[nodiscard]] inline Status check_closed(const ResourceState& state, const ResourceName& resource,
                                          const Moment& at) {
-  if (auto legal = check_legal(state, resource); !legal) return legal;
-  if (state.breaker->state == BreakerState::closed) return {};
-  return fail(breaker_open_error(*state.breaker, resource, at));
+  const BreakerRow* const row = legal_breaker(state);
+  if (row == nullptr) return fail(breaker_illegal_error(resource));
+  if (row->state == BreakerState::closed) return {};
+  return fail(breaker_open_error(*row, resource, at));
 }
 
 }  // namespace wallock::rules

@@ -95,15 +95,17 @@ inline Result<CommitDecision> commit_and_keep(const ResourceState& state,
   return CommitDecision{.change = Change{spent(state, command.token)}};
 }
 
-// For a commit with keep that is answered as a replay: true if the lease it kept is still the one
-// it granted, by the record right behind its last action, to this holder and instance, and alive.
-// So a holder that never saw its first answer goes on under the token it was given.
-[[nodiscard]] inline bool is_still_kept(const ResourceState& state, std::uint64_t last_action,
-                                        const HolderId& holder, InstanceId instance,
-                                        const Moment& at) {
-  return is_live(state, at) && state.issued > fence(state, at) &&
-         state.issued.position() == last_action + 1 && state.tenure->holder == holder &&
-         state.tenure->instance == instance;
+// For a commit with keep that is answered as a replay: the tenure it kept if that is still the one
+// it granted, by the record right behind its last action, to this holder and instance, and alive;
+// else null. So a holder that never saw its first answer goes on under the token it was given.
+[[nodiscard]] inline const Tenure* kept_tenure(const ResourceState& state,
+                                               std::uint64_t last_action, const HolderId& holder,
+                                               InstanceId instance, const Moment& at) {
+  const Tenure* const tenure = live_tenure(state, at);
+  if (tenure == nullptr) return nullptr;
+  const bool kept = state.issued > fence(state, at) && state.issued.position() == last_action + 1 &&
+                    tenure->holder == holder && tenure->instance == instance;
+  return kept ? tenure : nullptr;
 }
 
 }  // namespace wallock::rules

@@ -38,10 +38,10 @@ inline BreakerRow forced(BreakerRow row, const BreakerPolicy& policy, const Mome
                                               const BreakerPolicy& policy, const Moment& at) {
   Change change{ended(state)};
   BreakerRow row{.generation = state.breaker ? state.breaker->generation : 0};
-  if (check_legal(state, resource)) {
-    if (state.breaker->forced) return Change{state};
-    row = effective(*state.breaker, policy, at);
-    change.entries = fall_back_entries(*state.breaker, row, resource);
+  if (const BreakerRow* const stored = legal_breaker(state)) {
+    if (stored->forced) return Change{state};
+    row = effective(*stored, policy, at);
+    change.entries = fall_back_entries(*stored, row, resource);
   }
   change.next.breaker = detail::forced(std::move(row), policy, at);
   change.entries.push_back(
@@ -54,10 +54,13 @@ inline BreakerRow forced(BreakerRow row, const BreakerPolicy& policy, const Mome
 [[nodiscard]] inline Result<Change> decide_clear_forced(const ResourceState& state,
                                                         const ResourceName& resource,
                                                         const Moment& /*at*/) {
-  if (auto legal = check_legal(state, resource); !legal) return fail(legal.error());
+  const BreakerRow* const stored = legal_breaker(state);
+  if (stored == nullptr) return fail(breaker_illegal_error(resource));
   Change change{state};
-  if (!state.breaker->forced) return change;
-  change.next.breaker->forced = false;
+  if (!stored->forced) return change;
+  BreakerRow row = *stored;
+  row.forced = false;
+  change.next.breaker = std::move(row);
   change.entries.push_back(token_entry(RecordKind::forced_cleared, resource, state.issued, {}));
   return change;
 }

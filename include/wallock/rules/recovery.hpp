@@ -56,23 +56,23 @@ inline Status check_probe_allowed(const BreakerRow& row, const ResourceName& res
     facts.retry_at = row.probe->expires_at;
     return fail(Error(Errc::lease_held, facts));
   }
-  facts.retry_at = probe_due(row, at);
-  if (at.now < *facts.retry_at) return fail(Error(Errc::recovery_not_due, facts));
+  const Instant due = probe_due(row, at);
+  facts.retry_at = due;
+  if (at.now < due) return fail(Error(Errc::recovery_not_due, facts));
   return {};
 }
 
 // OPEN -> PROBING. The probe's token is the latest issued and fenced from the start, so that no
 // commit can ever pass under it.
-inline ResourceState probing(ResourceState state, const BreakerRow& row, const ProbeGrant& grant,
+inline ResourceState probing(ResourceState state, BreakerRow row, const ProbeGrant& grant,
                              const Moment& at) {
+  row.state = BreakerState::probing;
+  row.since = at.now;
+  row.epoch = at.epoch;
+  row.probe = grant;
   state.issued = grant.token;
-  state = ended(std::move(state));
-  state.breaker = row;
-  state.breaker->state = BreakerState::probing;
-  state.breaker->since = at.now;
-  state.breaker->epoch = at.epoch;
-  state.breaker->probe = grant;
-  return state;
+  state.breaker = std::move(row);
+  return ended(std::move(state));
 }
 
 // PROBING -> CLOSED: all counts start again, save the generation.
@@ -88,12 +88,13 @@ inline BreakerRow recovered(const BreakerRow& row, const Moment& at) {
 [[nodiscard]] inline Result<ProbeDecision> decide_begin_recovery(
     const ResourceState& state, const BeginRecoveryCommand& command, const BreakerPolicy& policy,
     const Moment& at) {
-  if (auto legal = check_legal(state, command.resource); !legal) return fail(legal.error());
-  const BreakerRow row = effective(*state.breaker, policy, at);
+  const BreakerRow* const stored = legal_breaker(state);
+  if (stored == nullptr) return fail(breaker_illegal_error(command.resource));
+  BreakerRow row = effective(*stored, policy, at);
   if (auto allowed = detail::check_probe_allowed(row, command.resource, at); !allowed) {
     return fail(allowed.error());
   }
-  auto entries = fall_back_entries(*state.breaker, row, command.resource);
+  auto entries = fall_back_entries(*stored, row, command.resource);
   const auto token = next_token(state, command.resource, at, entries.size());
   if (!token) return fail(token.error());
   const ProbeGrant grant{*token, command.holder, command.instance,
@@ -103,7 +104,8 @@ inline BreakerRow recovered(const BreakerRow& row, const Moment& at) {
                                 .token = grant.token,
                                 .until = grant.expires_at,
                                 .actor = command.holder.str()});
-  return ProbeDecision{grant, Change{detail::probing(state, row, grant, at), std::move(entries)}};
+  return ProbeDecision{
+      grant, Change{detail::probing(state, std::move(row), grant, at), std::move(entries)}};
 }
 
 // Closes the breaker, or falls back to OPEN with a longer interval. invalid_evidence, probe_lost
@@ -114,14 +116,15 @@ inline BreakerRow recovered(const BreakerRow& row, const Moment& at) {
                                                              const Moment& at) {
   const RecoveryVerdict& verdict = command.verdict;
   if (auto ok = check_evidence(verdict); !ok) return fail(ok.error());
-  if (auto legal = check_legal(state, command.resource); !legal) return fail(legal.error());
-  const BreakerRow& row = *state.breaker;
-  if (!probe_lives(row, at) || row.probe->token != command.token) {
+  const BreakerRow* const row = legal_breaker(state);
+  if (row == nullptr) return fail(breaker_illegal_error(command.resource));
+  const ProbeGrant* const probe = live_probe(*row, at);
+  if (probe == nullptr || probe->token != command.token) {
     return fail(token_error(Errc::probe_lost, command.resource, command.token, state.max_fence));
   }
   Change change{state};
   change.next.breaker =
-      verdict.recovered ? detail::recovered(row, at) : fallen_back(row, policy, at.now, at.epoch);
+      verdict.recovered ? detail::recovered(*row, at) : fallen_back(*row, policy, at.now, at.epoch);
   const auto kind = verdict.recovered ? RecordKind::breaker_recovered : RecordKind::probe_failed;
   change.entries.push_back(
       token_entry(kind, command.resource, command.token, command.actor, verdict.evidence));

@@ -30,13 +30,12 @@ struct ReleaseDecision {
   if (auto known = check_issued(state, command.resource, command.token); !known) {
     return fail(known.error());
   }
-  if (!detail::has_tenure(state, command.token, command.instance)) {
-    return ReleaseDecision{ReleaseEffect::already_ended, Change{state}};
-  }
+  const Tenure* const tenure = detail::own_tenure(state, command.token, command.instance);
+  if (tenure == nullptr) return ReleaseDecision{ReleaseEffect::already_ended, Change{state}};
   const auto effect = is_live(state, at) ? ReleaseEffect::released : ReleaseEffect::expired;
   return ReleaseDecision{effect, Change{ended(state),
                                         {token_entry(RecordKind::lease_released, command.resource,
-                                                     command.token, state.tenure->holder.str())}}};
+                                                     command.token, tenure->holder.str())}}};
 }
 
 // Ends somebody else's lease, if it is still the one expected; one whose time is over too, as long

@@ -30,9 +30,18 @@ struct Renewal {
 
 namespace detail {
 
-// True if the token's tenure has not been ended or superseded; it may have expired.
-inline bool has_tenure(const ResourceState& state, FencingToken token, InstanceId instance) {
-  return state.tenure && state.issued == token && state.tenure->instance == instance;
+// The token's tenure if it has not been ended or superseded, else null; it may have expired. It is
+// the state's own.
+inline const Tenure* own_tenure(const ResourceState& state, FencingToken token,
+                                InstanceId instance) {
+  if (!state.tenure) return nullptr;
+  const Tenure& tenure = *state.tenure;
+  return state.issued == token && tenure.instance == instance ? &tenure : nullptr;
+}
+
+inline ResourceState prolonged(ResourceState state, Instant until) {
+  if (state.tenure) state.tenure->expires_at = until;
+  return state;
 }
 
 }  // namespace detail
@@ -49,18 +58,19 @@ inline bool has_tenure(const ResourceState& state, FencingToken token, InstanceI
     return fail(known.error());
   }
   if (auto legal = check_legal(state, command.resource); !legal) return fail(legal.error());
-  if (!detail::has_tenure(state, command.token, command.instance)) return refuse(Errc::lease_lost);
+  const Tenure* const tenure = detail::own_tenure(state, command.token, command.instance);
+  if (tenure == nullptr) return refuse(Errc::lease_lost);
   if (!is_live(state, at)) return refuse(Errc::lease_expired);
   if (auto closed = check_closed(state, command.resource, at); !closed) {
     return fail(closed.error());
   }
-  Renewal renewal{saturating_add(at.now, command.ttl), Change{state}};
-  renewal.change.next.tenure->expires_at = renewal.expires_at;
+  const Instant until = saturating_add(at.now, command.ttl);
+  Renewal renewal{until, Change{detail::prolonged(state, until)}};
   renewal.change.entries.push_back(LedgerEntry{.kind = RecordKind::lease_renewed,
                                                .resource = command.resource,
                                                .token = command.token,
-                                               .until = renewal.expires_at,
-                                               .actor = state.tenure->holder.str()});
+                                               .until = until,
+                                               .actor = tenure->holder.str()});
   return renewal;
 }
 

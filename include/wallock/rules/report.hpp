@@ -37,22 +37,26 @@ inline ReportDecision report_late(const ResourceState& state, const ReportComman
   return reported(ReportEffect::late, RecordKind::outcome_late, state, command);
 }
 
-inline ReportDecision report_success(const ResourceState& state, const ReportCommand& command) {
-  if (state.breaker->timeouts == 0) return {ReportEffect::none, Change{state}};
+inline ReportDecision report_success(const ResourceState& state, BreakerRow row,
+                                     const ReportCommand& command) {
+  if (row.timeouts == 0) return {ReportEffect::none, Change{state}};
+  row.timeouts = 0;
   ResourceState next = state;
-  next.breaker->timeouts = 0;
+  next.breaker = std::move(row);
   return reported(ReportEffect::cleared, RecordKind::timeouts_cleared, std::move(next), command);
 }
 
-inline ReportDecision report_timeout(const ResourceState& state, const ReportCommand& command,
-                                     const BreakerPolicy& policy, const Moment& at) {
+inline ReportDecision report_timeout(const ResourceState& state, BreakerRow row,
+                                     const ReportCommand& command, const BreakerPolicy& policy,
+                                     const Moment& at) {
   ResourceState next = state;
-  next.breaker->timeouts = saturating_increment(next.breaker->timeouts);
-  if (next.breaker->timeouts < policy.trip_after) {
+  row.timeouts = saturating_increment(row.timeouts);
+  if (row.timeouts < policy.trip_after) {
+    next.breaker = std::move(row);
     return reported(ReportEffect::counted, RecordKind::timeout_reported, std::move(next), command);
   }
   next = ended(std::move(next));
-  next.breaker = tripped(*next.breaker, policy, at);
+  next.breaker = tripped(row, policy, at);
   return reported(ReportEffect::tripped, RecordKind::breaker_tripped, std::move(next), command);
 }
 
@@ -68,15 +72,16 @@ inline ReportDecision report_timeout(const ResourceState& state, const ReportCom
   if (auto known = check_issued(state, command.resource, command.token); !known) {
     return fail(known.error());
   }
-  if (auto legal = check_legal(state, command.resource); !legal) return fail(legal.error());
-  if (command.token <= fence(state, at) || state.breaker->state != BreakerState::closed) {
+  const BreakerRow* const row = legal_breaker(state);
+  if (row == nullptr) return fail(breaker_illegal_error(command.resource));
+  if (command.token <= fence(state, at) || row->state != BreakerState::closed) {
     return detail::report_late(state, command);
   }
   switch (command.outcome) {
     case DownstreamOutcome::success:
-      return detail::report_success(state, command);
+      return detail::report_success(state, *row, command);
     case DownstreamOutcome::timeout:
-      return detail::report_timeout(state, command, policy, at);
+      return detail::report_timeout(state, *row, command, policy, at);
     case DownstreamOutcome::failure:
     case DownstreamOutcome::cancelled:
       break;

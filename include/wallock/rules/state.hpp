@@ -63,9 +63,16 @@ struct Moment {
   return std::max(state.max_fence, first ? first->predecessor() : FencingToken());
 }
 
-// True while the tenure keeps others out.
+// The tenure while it keeps others out, else null. It is the state's own: no longer than that.
+[[nodiscard]] inline const Tenure* live_tenure(const ResourceState& state, const Moment& at) {
+  if (!state.tenure) return nullptr;
+  const Tenure& tenure = *state.tenure;
+  const bool lives = state.issued.epoch() == at.epoch && at.now < tenure.expires_at;
+  return lives ? &tenure : nullptr;
+}
+
 [[nodiscard]] inline bool is_live(const ResourceState& state, const Moment& at) {
-  return state.tenure && state.issued.epoch() == at.epoch && at.now < state.tenure->expires_at;
+  return live_tenure(state, at) != nullptr;
 }
 
 // The resource as it stands once it is known that the opening which holds its lease, or probes its
@@ -83,7 +90,7 @@ struct Moment {
 // The opening that keeps others out of the resource now, if any.
 [[nodiscard]] inline std::optional<InstanceId> occupant(const ResourceState& state,
                                                         const Moment& at) {
-  if (is_live(state, at)) return state.tenure->instance;
+  if (const Tenure* const tenure = live_tenure(state, at)) return tenure->instance;
   if (state.breaker && state.breaker->probe) return state.breaker->probe->instance;
   return std::nullopt;
 }
