@@ -1,5 +1,6 @@
 -- Schema version 1. Every bound that a rule keeps is kept here again, so that a wrong program, or a
--- right one with a wrong rule, is refused by the file itself.
+-- right one with a wrong rule, is refused by the file itself. Rows that the library writes often are
+-- refused with FAIL, one by one: ABORT would have SQLite keep a journal of every such statement.
 --
 -- Times named *_at, due and born are nanoseconds on the boot clock of the epoch they were written
 -- in; recorded_at is microseconds of wall time, for people. Tokens are FencingToken::value().
@@ -69,7 +70,7 @@ WHEN EXISTS (SELECT 1 FROM wallock_resources
              WHERE resource = NEW.resource
                AND (max_fence > NEW.max_fence OR issued > NEW.issued))
 BEGIN
-  SELECT RAISE(ABORT, 'wallock: a fence never falls');
+  SELECT RAISE(FAIL, 'wallock: a fence never falls');
 END;
 
 -- One row per resource. A missing or illegal row never reads as closed (INV-05).
@@ -105,7 +106,7 @@ CREATE TRIGGER wallock_breakers_close_only_by_a_probe
 BEFORE UPDATE ON wallock_breakers
 WHEN NEW.generation < OLD.generation OR (OLD.state = 1 AND NEW.state = 0)
 BEGIN
-  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
+  SELECT RAISE(FAIL, 'wallock: a breaker closes only through a probe');
 END;
 
 CREATE TRIGGER wallock_breakers_replaced_only_by_a_probe
@@ -113,7 +114,7 @@ BEFORE INSERT ON wallock_breakers
 WHEN NEW.state = 0 AND EXISTS (SELECT 1 FROM wallock_breakers
                                WHERE resource = NEW.resource AND state = 1)
 BEGIN
-  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
+  SELECT RAISE(FAIL, 'wallock: a breaker closes only through a probe');
 END;
 
 CREATE TRIGGER wallock_breakers_open_row_stays
@@ -187,7 +188,7 @@ CREATE TABLE wallock_payloads (
 CREATE TRIGGER wallock_payloads_commit_gate
 BEFORE INSERT ON wallock_payloads
 BEGIN
-  SELECT RAISE(ABORT, 'wallock: stale token or open breaker')
+  SELECT RAISE(FAIL, 'wallock: stale token or open breaker')
   WHERE NOT EXISTS (
     SELECT 1 FROM wallock_lease_queue_events AS e
     JOIN wallock_resources AS r ON r.resource = e.resource
@@ -224,7 +225,7 @@ CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource, position);
 CREATE TRIGGER wallock_deliveries_leave_gate
 BEFORE DELETE ON wallock_deliveries
 BEGIN
-  SELECT RAISE(ABORT, 'wallock: left without its record or its claim')
+  SELECT RAISE(FAIL, 'wallock: left without its record or its claim')
   WHERE NOT EXISTS (
     SELECT 1 FROM wallock_lease_queue_events
     WHERE position = (SELECT max(position) FROM wallock_lease_queue_events)

@@ -7,6 +7,7 @@
 #include <list>
 #include <mutex>
 
+#include "sqlite/gathering_vfs.hpp"
 #include "sqlite/sql_error.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/work_policy.hpp"
@@ -54,7 +55,9 @@ Connection::Connection(const std::string& path, int flags, const Clock& clock, I
     : clock_(clock),
       deadline_(deadline),
       jitter_(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) | 1),
-      database_(std::make_unique<SQLite::Database>(path, flags)) {}
+      database_(std::make_unique<SQLite::Database>(
+          path.c_str(), flags, 0,
+          (flags & SQLITE_OPEN_READONLY) != 0 ? nullptr : gathering_vfs())) {}
 
 Connection::~Connection() {
   if (sqlite3_next_stmt(handle(), nullptr) != nullptr) retire(std::move(database_));
@@ -133,6 +136,8 @@ Status Connection::configure(Access access) {
 // SQLite answers "wal" before it commits the switch: only the end of the statement tells whether it
 // did, and a connection that did not goes on with a rollback journal.
 Status Connection::use_wal() {
+  // Of no effect on a file that has pages already.
+  if (auto ok = execute("PRAGMA page_size=1024"); !ok) return ok;
   for (const std::string_view sql : {"PRAGMA journal_mode=WAL", "PRAGMA journal_mode"}) {
     Statement statement(sql);
     Query query(handle(), statement);

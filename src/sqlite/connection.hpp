@@ -40,6 +40,8 @@ class Connection {
 
   // Puts the file into WAL mode, which stays with the file. Only under the creation lock: the
   // switch does not wait for other connections. setting_refused if SQLite answers anything else.
+  // A new file gets pages of 1 KiB: a transaction changes a row or two on each of several pages,
+  // and every page that it touches is summed, copied and written whole.
   [[nodiscard]] Status use_wal();
 
   // synchronous=FULL (every COMMIT is flushed) or NORMAL, for the transactions that follow.

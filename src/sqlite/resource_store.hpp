@@ -58,22 +58,26 @@ class ResourceStore {
       " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource"
       " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
   Statement insert_{
-      "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, granted_at, "
+      "INSERT OR FAIL INTO wallock_resources (resource, max_fence, issued, holder, instance, "
+      "granted_at, "
       "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
   // A fence never falls: a row that would is not found, and the write refused.
   Statement grant_{
-      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = ?5, "
+      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = "
+      "?5, "
       "granted_at = ?6, expires_at = ?7, request = ?8, metadata = ?9 "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement keep_{
-      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?4, expires_at = ?5 "
+      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?4, "
+      "expires_at = ?5 "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement end_{
-      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = NULL, "
+      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = "
+      "NULL, "
       "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement upsert_breaker_{
-      "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
+      "INSERT OR FAIL INTO wallock_breakers (resource, state, forced, timeouts, generation, "
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "
       "probe_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
       "ON CONFLICT (resource) DO UPDATE SET state = excluded.state, forced = excluded.forced, "
