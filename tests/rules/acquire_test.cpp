@@ -147,6 +147,29 @@ TEST_CASE("what a dead opening holds is over at once, and its token stays fenced
   CHECK(rules::without_dead_holder(held(), at(500s)) == held());
 }
 
+TEST_CASE("a dead opening's probe is over at once, and a resource that nobody has stays as it is") {
+  const ResourceState probed = tripped_with(probing_row());
+  CHECK(rules::occupant(probed, at(107s)) == first_instance);
+  const ResourceState left = rules::without_dead_holder(probed, at(107s));
+  ResourceState expected = probed;
+  expected.breaker->probe->expires_at = boot(107s);
+  CHECK(left == expected);
+  // A probe that had ended before its opening died ended when it did.
+  CHECK(rules::without_dead_holder(probed, at(500s)) == probed);
+
+  for (const ResourceState& nobodys : {rules::fresh_resource(), tripped_with(open_row()),
+                                       with_breaker(rules::fresh_resource(), std::nullopt)}) {
+    CHECK(rules::occupant(nobodys, at(107s)) == std::nullopt);
+    CHECK(rules::without_dead_holder(nobodys, at(107s)) == nobodys);
+  }
+}
+
+TEST_CASE("the fence of an epoch beyond the number line is the row's") {
+  CHECK(rules::fence(held(), at(100s, 1000, FencingToken::max_epoch)) ==
+        token(FencingToken::max_position, FencingToken::max_epoch - 1));
+  CHECK(rules::fence(held(), at(100s, 1000, FencingToken::max_epoch + 1)) == token(499));
+}
+
 TEST_CASE("acquiring several grants all under tokens in a row, or none") {
   const AcquireCommand first = command();
   AcquireCommand second = command();

@@ -178,3 +178,24 @@ TEST_CASE("a commit tells that the breaker is open before it tells that the toke
   CHECK(refusal(decide_commit(with_breaker(held(), open_row()), stale, at())) ==
         Errc::breaker_open);
 }
+
+TEST_CASE("a repeated commit with keep finds the lease it kept, while it lives and is its own") {
+  const auto kept = decide_commit(held(), command(AfterCommit::keep), at());
+  REQUIRE(kept);
+  const ResourceState& state = kept->change.next;
+  const auto find = [&](std::uint64_t last_action, const HolderId& by, InstanceId instance,
+                        const rules::Moment& now) {
+    return rules::kept_tenure(state, last_action, by, instance, now);
+  };
+  CHECK(find(1002, holder(), first_instance, at(110s)) == &*state.tenure);
+  CHECK(find(1001, holder(), first_instance, at(110s)) == nullptr);
+  CHECK(find(1003, holder(), first_instance, at(110s)) == nullptr);
+  CHECK(find(1002, holder("ben"), first_instance, at(110s)) == nullptr);
+  CHECK(find(1002, holder(), second_instance, at(110s)) == nullptr);
+  CHECK(find(1002, holder(), first_instance, at(140s)) == nullptr);
+  CHECK(find(1002, holder(), first_instance, at(1s, 2000, epoch + 1)) == nullptr);
+  // The next commit has spent its token.
+  ResourceState spent = state;
+  spent.max_fence = spent.issued;
+  CHECK(rules::kept_tenure(spent, 1002, holder(), first_instance, at(110s)) == nullptr);
+}

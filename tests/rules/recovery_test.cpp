@@ -218,6 +218,7 @@ TEST_CASE("INV-05 closing wants evidence of 1 to 1024 bytes of UTF-8") {
       {std::string(1024, 'x'), true, true},
       {std::string(1025, 'x'), false, false},
       {"\xff", false, false},
+      {std::string("a\0b", 3), false, false},
   };
   const auto state = tripped_with(probing_row());
   for (const Case& c : cases) {
