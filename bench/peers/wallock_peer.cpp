@@ -66,8 +66,11 @@ class WallockOutbox final : public OutboxClient {
   }
 
   void acknowledge() override {
-    for (const Delivery& delivery : claimed_)
-      must(coordinator_.settle(delivery, DeliveryOutcome::delivered()));
+    std::vector<Settlement> settlements;
+    for (Delivery& delivery : claimed_)
+      settlements.push_back({std::move(delivery), DeliveryOutcome::delivered()});
+    for (const Result<Settled>& settled : must(coordinator_.settle_all(settlements)))
+      must(settled);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -174,6 +175,11 @@ class WALLOCK_EXPORT Coordinator {
                                                     std::stop_token stop = {});
   // Says what became of a delivery. claim_lost (business) once another claim has it.
   [[nodiscard]] Result<Settled> settle(const Delivery& delivery, DeliveryOutcome outcome);
+  // The same of several (1 to 1000) in one transaction, with one flush for all. Each has an answer
+  // of its own, in their order: one whose claim is lost does not keep the others back. If the call
+  // as a whole is refused, nothing is settled. invalid_option for "settlements" (deterministic).
+  [[nodiscard]] Result<std::vector<Result<Settled>>> settle_all(
+      std::span<const Settlement> settlements);
 
   // Ends somebody's lease and fences its token, if it is still the one expected. lease_lost
   // (business) if not. The reason as for force_open.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -124,6 +125,16 @@ class DeliveryOutcome {
   }
   return "reject";
 }
+
+// What became of one delivery, for settling several together.
+struct Settlement {
+  Delivery delivery;
+  DeliveryOutcome outcome;
+
+  friend bool operator==(const Settlement&, const Settlement&) = default;
+};
+
+inline constexpr std::size_t max_settlements = 1000;
 
 // Where a settled delivery went.
 enum class Settled : std::uint8_t {

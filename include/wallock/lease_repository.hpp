@@ -36,6 +36,13 @@ struct ClaimRequest {
   rules::ClaimCommand claim;
 };
 
+// One of the deliveries that are to be settled together.
+struct SettleRequest {
+  std::uint64_t position = 0;
+  Destination destination;
+  rules::SettleCommand settle;
+};
+
 // One of the leases that are to be renewed together.
 struct RenewRequest {
   Lease lease;
@@ -104,8 +111,9 @@ class LeaseRepository {
   virtual Status clear_forced(const ResourceName& resource, Instant deadline) = 0;
 
   virtual Result<std::vector<Delivery>> claim(const ClaimRequest& request, Instant deadline) = 0;
-  virtual Result<Settled> settle(const Delivery& delivery, const DeliveryOutcome& outcome,
-                                 Instant deadline) = 0;
+  // In one transaction; each with an answer of its own, in their order.
+  virtual Result<std::vector<Result<Settled>>> settle_all(std::span<const SettleRequest> requests,
+                                                          Instant deadline) = 0;
 
   virtual Result<BreakerStatus> breaker(const ResourceName& resource) = 0;
   // The living leases, by name, at most `limit`.

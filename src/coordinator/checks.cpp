@@ -52,6 +52,10 @@ Status check_together(std::size_t resources) {
   return check_count(resources, max_together, "resources");
 }
 
+Status check_settlements(std::size_t settlements) {
+  return check_count(settlements, max_settlements, "settlements");
+}
+
 Status check_token(FencingToken token) {
   if (!token) return fail(invalid(Errc::invalid_token, "token"));
   return {};

@@ -32,6 +32,8 @@ inline constexpr std::int64_t max_together = 100;
 [[nodiscard]] Status check_limit(std::uint64_t limit, std::int64_t most);
 // invalid_option "resources" unless 1 to 100.
 [[nodiscard]] Status check_together(std::size_t resources);
+// invalid_option "settlements" unless 1 to max_settlements.
+[[nodiscard]] Status check_settlements(std::size_t settlements);
 // invalid_token for the token below all tokens.
 [[nodiscard]] Status check_token(FencingToken token);
 // invalid_option for a value that is none of the enumerators.

@@ -13,6 +13,12 @@ namespace {
 using detail::check;
 using detail::check_limit;
 
+SettleRequest request_of(const Delivery& delivery, const DeliveryOutcome& outcome) {
+  return {.position = delivery.position(),
+          .destination = delivery.destination(),
+          .settle = {.claim_token = delivery.claim_token(), .outcome = outcome}};
+}
+
 }  // namespace
 
 Coordinator::Coordinator(std::shared_ptr<detail::CoordinatorCore> core) noexcept
@@ -175,8 +181,24 @@ Result<std::vector<Delivery>> Coordinator::claim(ClaimOptions options, std::stop
 }
 
 Result<Settled> Coordinator::settle(const Delivery& delivery, DeliveryOutcome outcome) {
-  return core_->call(
-      [&](LeaseRepository& store) { return store.settle(delivery, outcome, core_->deadline()); });
+  return core_->call([&](LeaseRepository& store) -> Result<Settled> {
+    const SettleRequest request = request_of(delivery, outcome);
+    auto settled = store.settle_all({&request, 1}, core_->deadline());
+    if (!settled) return fail(settled.error());
+    return std::move(settled->front());
+  });
+}
+
+Result<std::vector<Result<Settled>>> Coordinator::settle_all(
+    std::span<const Settlement> settlements) {
+  return core_->call([&](LeaseRepository& store) -> Result<std::vector<Result<Settled>>> {
+    if (auto ok = detail::check_settlements(settlements.size()); !ok) return fail(ok.error());
+    std::vector<SettleRequest> requests;
+    requests.reserve(settlements.size());
+    for (const Settlement& settlement : settlements)
+      requests.push_back(request_of(settlement.delivery, settlement.outcome));
+    return store.settle_all(requests, core_->deadline());
+  });
 }
 
 Status Coordinator::revoke(Given<ResourceName> resource, FencingToken expected,

@@ -10,6 +10,7 @@
 #include "host/sidecar.hpp"
 #include "sqlite/session.hpp"
 #include "wallock/action.hpp"
+#include "wallock/lease_repository.hpp"
 
 namespace wallock::sqlite {
 
@@ -45,21 +46,26 @@ class Neighbours {
     if (sidecar_) sidecar_->line().call_first(resource.str());
   }
   // After the COMMIT: there is news for those who claim for the destination.
-  void news_for(const Destination& destination) const noexcept {
-    if (sidecar_) sidecar_->doorbell().ring(destination.str());
-  }
   void news_of(std::span<const ActionRequest> actions) const noexcept {
-    if (!sidecar_) return;
     const Destination* last = nullptr;
     for (const ActionRequest& action : actions) {
-      const auto& destination = action.destination();
-      if (!destination || (last != nullptr && *last == *destination)) continue;
-      last = &*destination;
-      news_for(*destination);
+      if (action.destination()) ring_unless(last, *action.destination());
     }
+  }
+  void news_of(std::span<const SettleRequest> settled) const noexcept {
+    const Destination* last = nullptr;
+    for (const SettleRequest& request : settled)
+      ring_unless(last, request.destination);
   }
 
  private:
+  // Rings for a destination, unless it is the one that was rung for last.
+  void ring_unless(const Destination*& last, const Destination& destination) const noexcept {
+    if (!sidecar_ || (last != nullptr && *last == destination)) return;
+    last = &destination;
+    sidecar_->doorbell().ring(destination.str());
+  }
+
   const std::shared_ptr<host::Sidecar> sidecar_;
 };
 

@@ -59,6 +59,19 @@ Result<std::optional<Delivery>> claim_row(WriteTransaction& transaction, const C
                                  .claim_expires_at = decision->next.claim_expires_at}));
 }
 
+// A refusal by the rules, which changed nothing, is the answer to this one. Any other error is that
+// of the transaction.
+Result<Result<Settled>> settle_one(WriteTransaction& transaction, const SettleRequest& request,
+                                   const DeliveryPolicy& policy, std::uint64_t random) {
+  const auto row = transaction.session().outbox.find(transaction.db(), request.position);
+  if (!row) return fail(row.error());
+  const auto decision =
+      rules::decide_settle(*row, request.settle, policy, random, transaction.moment());
+  if (!decision) return Result<Settled>(fail(decision.error()));
+  if (auto ok = carry_out(transaction, *decision); !ok) return fail(ok.error());
+  return Result<Settled>(settled_as(decision->way));
+}
+
 }  // namespace
 
 Result<std::vector<Delivery>> Repository::claim(const ClaimRequest& request, Instant deadline) {
@@ -78,21 +91,22 @@ Result<std::vector<Delivery>> Repository::claim(const ClaimRequest& request, Ins
                      });
 }
 
-Result<Settled> Repository::settle(const Delivery& delivery, const DeliveryOutcome& outcome,
-                                   Instant deadline) {
-  const auto settled = writer_.run(
-      {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Result<Settled> {
-        const auto row = transaction.session().outbox.find(transaction.db(), delivery.position());
-        if (!row) return fail(row.error());
-        const auto decision =
-            rules::decide_settle(*row, {.claim_token = delivery.claim_token(), .outcome = outcome},
-                                 delivery_policy_, random_(), transaction.moment());
-        if (!decision) return fail(decision.error());
-        if (auto ok = carry_out(transaction, *decision); !ok) return fail(ok.error());
-        return settled_as(decision->way);
-      });
-  // What stood behind it in its resource's line may be ready now.
-  if (settled) neighbours_.news_for(delivery.destination());
+Result<std::vector<Result<Settled>>> Repository::settle_all(std::span<const SettleRequest> requests,
+                                                            Instant deadline) {
+  auto settled =
+      writer_.run({.flush = Flush::durable}, deadline,
+                  [&](WriteTransaction& transaction) -> Result<std::vector<Result<Settled>>> {
+                    std::vector<Result<Settled>> answers;
+                    answers.reserve(requests.size());
+                    for (const SettleRequest& request : requests) {
+                      auto answer = settle_one(transaction, request, delivery_policy_, random_());
+                      if (!answer) return fail(answer.error());
+                      answers.push_back(*std::move(answer));
+                    }
+                    return answers;
+                  });
+  // What stood behind them in their resources' lines may be ready now.
+  if (settled) neighbours_.news_of(requests);
   return settled;
 }
 

@@ -61,6 +61,41 @@ TEST_CASE("deliveries go out in commit order per resource, and one at a time") {
   CHECK(answer(box.store.claim(from_bank(1001))) == "invalid_option");
 }
 
+TEST_CASE("deliveries settled together have an answer each, in their order") {
+  Box box;
+  REQUIRE(answer(box.store.execute("r", {sent("r1"), sent("r2")})) == "ok");
+  for (const auto* id : {"s", "t", "u"})
+    box.put(id, id);
+  const auto claimed = box.store.claim(from_bank()).value();
+  REQUIRE(ids(claimed) == "r1 s t u");
+  REQUIRE(effect(box.store.settle(claimed[1], DeliveryOutcome::delivered())) == "sealed");
+  News news(box.store);
+  std::vector<Settlement> settlements{{claimed[0], DeliveryOutcome::delivered()},
+                                      {claimed[1], DeliveryOutcome::delivered()},  // not again
+                                      {claimed[2], DeliveryOutcome::reject()},
+                                      {claimed[3], DeliveryOutcome::retry(1s)},
+                                      {claimed[0], DeliveryOutcome::retry()}};  // sealed above
+  const auto settled = box.store.settle_all(settlements).value();
+  REQUIRE(settled.size() == 5);
+  CHECK(effect(settled[0]) == "sealed");
+  CHECK(answer(settled[1]) == "claim_lost");
+  CHECK(effect(settled[2]) == "dead");
+  CHECK(effect(settled[3]) == "queued");
+  CHECK(answer(settled[4]) == "claim_lost");
+  CHECK(news() == "delivery_sealed delivery_dead delivery_retried");
+  CHECK(ids(box.store.claim(from_bank())) == "r2");
+}
+
+TEST_CASE("settling none, or too many together, is refused and settles nothing") {
+  Box box;
+  box.put("r", "r1");
+  const Settlement one{box.take(), DeliveryOutcome::delivered()};
+  CHECK(answer(box.store.settle_all({})) == "invalid_option");
+  const std::vector<Settlement> many(max_settlements + 1, one);
+  CHECK(answer(box.store.settle_all(many)) == "invalid_option");
+  CHECK(effect(box.store.settle(one.delivery, one.outcome)) == "sealed");
+}
+
 TEST_CASE("a claim takes at most its limit, the ones due longest first") {
   Box box;
   for (int i = 0; i < 5; ++i) {

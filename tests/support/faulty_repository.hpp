@@ -113,9 +113,9 @@ class FaultyRepository final : public LeaseRepository {
   Result<std::vector<Delivery>> claim(const ClaimRequest& request, Instant deadline) override {
     return run({"claim", deadline}, [&] { return inner_->claim(request, deadline); });
   }
-  Result<Settled> settle(const Delivery& delivery, const DeliveryOutcome& outcome,
-                         Instant deadline) override {
-    return run({"settle", deadline}, [&] { return inner_->settle(delivery, outcome, deadline); });
+  Result<std::vector<Result<Settled>>> settle_all(std::span<const SettleRequest> requests,
+                                                  Instant deadline) override {
+    return run({"settle", deadline}, [&] { return inner_->settle_all(requests, deadline); });
   }
   Result<BreakerStatus> breaker(const ResourceName& resource) override {
     return run({"breaker"}, [&] { return inner_->breaker(resource); });

@@ -43,8 +43,8 @@ class MemoryRepository final : public LeaseRepository {
   Status clear_forced(const ResourceName& resource, Instant deadline) override;
 
   Result<std::vector<Delivery>> claim(const ClaimRequest& request, Instant deadline) override;
-  Result<Settled> settle(const Delivery& delivery, const DeliveryOutcome& outcome,
-                         Instant deadline) override;
+  Result<std::vector<Result<Settled>>> settle_all(std::span<const SettleRequest> requests,
+                                                  Instant deadline) override;
 
   Result<BreakerStatus> breaker(const ResourceName& resource) override;
   Result<std::vector<LeaseInfo>> leases(std::size_t limit) override;

@@ -150,18 +150,24 @@ Result<std::vector<Delivery>> MemoryRepository::claim(const ClaimRequest& reques
   return claimed;
 }
 
-Result<Settled> MemoryRepository::settle(const Delivery& delivery, const DeliveryOutcome& outcome,
-                                         Instant deadline) {
+Result<std::vector<Result<Settled>>> MemoryRepository::settle_all(
+    std::span<const SettleRequest> requests, Instant deadline) {
   const auto lock = store_->lock(*clock_, deadline);
   if (!lock) return fail(lock.error());
-  const auto moment = lock->moment(*clock_);
-  const auto found = (*lock)->deliveries.find(delivery.position());
-  const auto row =
-      found == (*lock)->deliveries.end() ? std::nullopt : std::optional(found->second.row);
-  const auto decision = rules::decide_settle(
-      row, {.claim_token = delivery.claim_token(), .outcome = outcome}, delivery_, 0, moment);
-  if (!decision) return fail(decision.error());
-  return carry_out(*lock, *decision, clock_->wall_now());
+  std::vector<Result<Settled>> answers;
+  for (const SettleRequest& request : requests) {
+    const auto found = (*lock)->deliveries.find(request.position);
+    const auto row =
+        found == (*lock)->deliveries.end() ? std::nullopt : std::optional(found->second.row);
+    const auto decision =
+        rules::decide_settle(row, request.settle, delivery_, 0, lock->moment(*clock_));
+    if (!decision) {
+      answers.emplace_back(fail(decision.error()));
+    } else {
+      answers.emplace_back(carry_out(*lock, *decision, clock_->wall_now()));
+    }
+  }
+  return answers;
 }
 
 }  // namespace wallock::test
