@@ -24,7 +24,7 @@ enum class RecordKind : std::uint8_t {
   genesis = 0,       // the store was created; detail = its random identity
   epoch_raised = 1,  // every earlier lease and token is dead; detail = why
 
-  lease_granted = 10,
+  lease_granted = 10,  // detail = holder_gone if a lease before it ended early, else empty
   lease_renewed = 11,  // of one lease, or of several at once: then without resource and token
   lease_released = 12,
   lease_revoked = 13,
@@ -103,6 +103,10 @@ inline constexpr std::array all_record_kinds{
 }
 
 inline constexpr std::size_t max_detail_bytes = 1024;
+
+// The detail of a grant that did not wait for the end of the lease before it: the process that held
+// it was dead.
+inline constexpr std::string_view holder_gone = "holder gone";
 
 // What a decision wants written: a record before it has a position, a time and a hash.
 struct LedgerEntry {

@@ -42,7 +42,8 @@ class Transaction {
 // What the application does inside a commit: a callable that takes a Transaction& or nothing and
 // returns nothing or a Status. It runs on the calling thread, at most once per call, and not at all
 // when the commit is refused or replayed. If it throws or returns an error, everything of the
-// commit is rolled back; the caller gets work_failed, with the native code of the error returned.
+// commit is rolled back; the caller gets work_failed, with the native code of the error returned
+// (out_of_memory, if it threw std::bad_alloc).
 class Work {
  public:
   // No work: the commit only records its actions.

@@ -178,7 +178,9 @@ void DerivedState::granted(DerivedResource& resource) {
   must(resource.breaker.state == BreakerState::closed, Invariant::breaker_closed);
   const bool may_live = resource.lease && resource.issued.epoch() == epoch_ &&
                         resource.lease->until >= until && !latest_shared_end(resource);
-  must(!may_live || goes_on_after_commit(resource), Invariant::lease_overlap);
+  const bool died = resource.lease && entry.detail == holder_gone;
+  must(died || entry.detail.empty(), Invariant::record_shape);
+  must(!may_live || died || goes_on_after_commit(resource), Invariant::lease_overlap);
   resource.max_fence = std::max(resource.max_fence, entry.token.predecessor());
   resource.issued = entry.token;
   resource.lease = {.holder = entry.actor,

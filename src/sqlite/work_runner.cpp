@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Exception.h>
 #include <sqlite3.h>
 
+#include <new>
 #include <optional>
 
 #include "sqlite/sql_error.hpp"
@@ -40,6 +41,8 @@ std::optional<Error> run(const Work& work, Transaction& transaction) noexcept {
     return std::nullopt;
   } catch (const SQLite::Exception& exception) {
     return work_exception(exception);
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::out_of_memory);
   } catch (...) {
     // What it says may hold the application's data: only that it failed goes on (INV-09).
     return Error(Errc::work_failed);

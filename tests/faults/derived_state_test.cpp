@@ -16,11 +16,12 @@ class Telling {
   // The number that a grant told now has.
   [[nodiscard]] FencingToken here() const { return FencingToken::of(1, position_).value(); }
 
-  Telling& grant() {
+  Telling& grant(std::int64_t until = 1, std::string_view detail = {}) {
     return tell({.kind = RecordKind::lease_granted,
                  .token = latest_ = here(),
-                 .until = Instant(Duration(1)),
-                 .actor = "ann"});
+                 .until = Instant(Duration(until)),
+                 .actor = "ann",
+                 .detail = std::string(detail)});
   }
   Telling& renew() {
     return tell({.kind = RecordKind::lease_renewed,
@@ -118,6 +119,14 @@ TEST_CASE("force is put on what is not forced, and taken from what is") {
   CHECK(Telling().grant().breaker(trips).breaker(forces).broken().empty());
   CHECK(Telling().grant().breaker(trips).breaker(unforces).broken() == "breaker_moves");
   CHECK(Telling().breaker(forces).probe().broken() == "breaker_moves");
+}
+
+TEST_CASE("a lease is granted while another lives only if its holder was found dead") {
+  CHECK(Telling().grant(9).grant(10).broken().empty());
+  CHECK(Telling().grant(9).grant(9).broken() == "lease_overlap");
+  CHECK(Telling().grant(9).grant(3, holder_gone).broken().empty());
+  CHECK(Telling().grant(9, holder_gone).broken() == "record_shape");
+  CHECK(Telling().grant(9).grant(10, "because").broken() == "record_shape");
 }
 
 TEST_CASE("no delivery is claimed more often than any policy allows") {

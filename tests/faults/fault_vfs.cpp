@@ -85,7 +85,8 @@ std::string_view to_string(Fault::Kind kind) {
 
 std::string to_string(const Fault& fault) {
   return std::string(to_string(fault.kind)) + " at call " + std::to_string(fault.at) +
-         (fault.for_ever ? " and ever after" : "");
+         (fault.for_ever ? " and ever after" : "") +
+         (fault.then ? " and at call " + std::to_string(*fault.then) : "");
 }
 
 // An open file: SQLite's own lies in memory right behind it.
@@ -96,7 +97,7 @@ struct FaultFile {
 
   static FaultFile& of(sqlite3_file* file) { return *reinterpret_cast<FaultFile*>(file); }
   [[nodiscard]] sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
-  [[nodiscard]] std::string name() const { return path == nullptr ? "" : path; }
+  [[nodiscard]] std::string_view name() const { return path == nullptr ? "" : path; }
 };
 
 // What SQLite calls. Databases have shared memory, logs and journals have none: two tables, or
@@ -164,7 +165,7 @@ struct Methods {
     }
     if (result == SQLITE_OK && length > 0) {
       vfs().log(DiskEvent::Kind::write, self.name(), static_cast<std::uint64_t>(offset),
-                std::string(static_cast<const char*>(data), static_cast<std::size_t>(length)));
+                std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(length)));
     }
     return failed != SQLITE_OK ? failed : result;
   }
@@ -281,7 +282,7 @@ FaultVfs::FaultVfs() : usual_(sqlite3_vfs_find(nullptr)), vfs_(*usual_) {
   sqlite3_vfs_register(&vfs_, 1);
 }
 
-bool FaultVfs::is_recorded(const std::string& path) const {
+bool FaultVfs::is_recorded(std::string_view path) const {
   return log_ != nullptr && path.starts_with(folder_) && !path.ends_with("-shm");
 }
 
@@ -305,12 +306,13 @@ void FaultVfs::note_answer(std::uint64_t answers) {
   if (log_ != nullptr) log_->add({.kind = DiskEvent::Kind::answer, .offset = answers});
 }
 
-void FaultVfs::log(DiskEvent::Kind kind, const std::string& path, std::uint64_t offset,
-                   std::string bytes) {
+// Nothing is allocated unless it is recorded: SQLite, in between, would not survive an exception.
+void FaultVfs::log(DiskEvent::Kind kind, std::string_view path, std::uint64_t offset,
+                   std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   if (!is_recorded(path)) return;
-  const std::string name = path.substr(folder_.size());
-  DiskEvent event{.kind = kind, .offset = offset, .bytes = std::move(bytes)};
+  const std::string name(path.substr(folder_.size()));
+  DiskEvent event{.kind = kind, .offset = offset, .bytes = std::string(bytes)};
   if (kind == DiskEvent::Kind::create) {
     if (numbers_.contains(name)) return;
     numbers_[name] = files_++;
@@ -378,7 +380,7 @@ int FaultVfs::meet(FileCall call, const char* path, int detail) {
     window = window_;
     if (armed_ && !paused_ && can_fail(call, fault_.kind)) {
       const std::uint64_t number = calls_++;
-      if (number == fault_.at || (fault_.for_ever && number > fault_.at)) {
+      if (number == fault_.at || number == fault_.then || (fault_.for_ever && number > fault_.at)) {
         ++injected_;
         result = code_of(call, fault_.kind);
       }

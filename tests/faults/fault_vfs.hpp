@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,7 @@ struct Fault {
   Kind kind = Kind::io_error;
   std::uint64_t at = 0;   // the number of the call, counted from 0 among those that can fail so
   bool for_ever = false;  // or only that one
+  std::optional<std::uint64_t> then = {};  // and this one after it
 };
 
 [[nodiscard]] std::string_view to_string(Fault::Kind kind);
@@ -86,10 +88,10 @@ class FaultVfs {
 
   // SQLITE_OK to go on, or the code to fail with.
   [[nodiscard]] int meet(FileCall call, const char* path, int detail = 0);
-  void log(DiskEvent::Kind kind, const std::string& path, std::uint64_t offset = 0,
-           std::string bytes = {});
+  void log(DiskEvent::Kind kind, std::string_view path, std::uint64_t offset = 0,
+           std::string_view bytes = {});
   [[nodiscard]] bool is_armed() const;
-  [[nodiscard]] bool is_recorded(const std::string& path) const;
+  [[nodiscard]] bool is_recorded(std::string_view path) const;
 
   sqlite3_vfs* usual_;
   sqlite3_vfs vfs_{};

@@ -44,11 +44,12 @@ class Play {
     vfs.arm(fault_);
     for (std::size_t i = 0; i < scenario_.steps.size() && played_.wrong.empty() && !over_; ++i) {
       const Step& step = scenario_.steps[i];
-      const std::string before = i == faulty ? content() : std::string();
+      const bool is_near = i == faulty || (i > faulty && fault_.then);
+      const std::string before = is_near ? content() : std::string();
       const bool had_it = vfs.injected() > 0;
       const Status done = step.run(stage_);
       if (!had_it && vfs.injected() > 0) note_injection(step);
-      if (!done) check_failure(step, done.error(), i == faulty ? &before : nullptr);
+      if (!done) fail_and_go_on(step, done.error(), is_near ? &before : nullptr);
     }
     played_.injected = vfs.injected() > 0;
     vfs.disarm();
@@ -80,23 +81,44 @@ class Play {
       played_.wrong = scenario_.name + ", " + to_string(fault_) + ": " + what;
   }
 
-  void check_failure(const Step& step, const Error& error, const std::string* before) {
+  // The call that failed is repeated until it succeeds: the second fault may meet it as well.
+  void fail_and_go_on(const Step& step, const Error& error, const std::string* before) {
     FaultVfs& vfs = FaultVfs::instance();
-    if (vfs.injected() == 0) return wrong(step.name + " without a fault: " + to_string(error));
+    bool changed = check_failure(step, error, before);
+    Status again;
+    if (fault_.then && vfs.injected() == 1) {
+      const std::string between = content();
+      again = step.run(stage_);
+      if (again || is_over(error, changed, again)) return;
+      changed = check_failure(step, again.error(), &between) || changed;
+    }
+    vfs.disarm();
+    const Error last = again ? error : again.error();
+    again = step.run(stage_);
+    if (again || is_over(last, changed, again)) return;
+    wrong(step.name + " again: " + to_string(again.error()));
+  }
+
+  // What was done cannot be done again; but what it gave, the program does not have.
+  bool is_over(const Error& error, bool changed, const Status& again) {
+    over_ = error.code() == Errc::outcome_unknown && changed &&
+            again.error().error_class() == ErrorClass::business;
+    return over_;
+  }
+
+  // True if the step changed something.
+  bool check_failure(const Step& step, const Error& error, const std::string* before) {
+    FaultVfs& vfs = FaultVfs::instance();
+    if (vfs.injected() == 0) wrong(step.name + " without a fault: " + to_string(error));
     played_.surfaced = true;
     if (!may_answer(fault_.kind, error.code())) wrong(step.name + " says " + to_string(error));
-    vfs.disarm();
     const bool changed = before != nullptr && content() != *before;
-    const bool unknown = error.code() == Errc::outcome_unknown;
-    if (changed && !unknown && !step.opens) {
+    if (changed && error.code() != Errc::outcome_unknown && !step.opens) {
       wrong(step.name + " changed something and says " + to_string(error));
     }
+    const Paused paused;
     if (!is_free(stage_.path())) wrong(step.name + " keeps a transaction open");
-    const Status again = step.run(stage_);
-    if (again) return;
-    // What was done cannot be done again; but what it gave, the program does not have.
-    over_ = unknown && changed && again.error().error_class() == ErrorClass::business;
-    if (!over_) wrong(step.name + " again: " + to_string(again.error()));
+    return changed;
   }
 
   void check_end() {

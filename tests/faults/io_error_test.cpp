@@ -2,6 +2,7 @@
 // class, nothing is half-done, and the same step succeeds once the cause is gone.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "catch.hpp"
@@ -45,6 +46,34 @@ void check_surfaced(const Tally& tally) {
 }
 
 }  // namespace
+
+// Pairs of failing calls, drawn at random: each near the other, or anywhere.
+TEST_CASE("two calls that fail are two errors at most, and nothing else happened", "[io]") {
+  std::uint64_t pairs = 200;
+  if (const char* const given = std::getenv("WALLOCK_SOAK_PAIRS"); given != nullptr)
+    pairs = std::strtoull(given, nullptr, 10);
+  std::uint64_t seed = 1;
+  if (const char* const given = std::getenv("WALLOCK_SEED"); given != nullptr)
+    seed = std::strtoull(given, nullptr, 10);
+  std::printf("pairs of faults: %llu, seed %llu\n", static_cast<unsigned long long>(pairs),
+              static_cast<unsigned long long>(seed));
+  Random random(seed);
+  constexpr Fault::Kind kinds[] = {Fault::Kind::io_error, Fault::Kind::full,
+                                   Fault::Kind::short_read};
+  std::uint64_t injected = 0;
+  while (injected < pairs) {
+    const Scenario& scenario = scenarios()[random.below(scenarios().size())];
+    if (scenario.page_size == 512) continue;
+    const Fault::Kind kind = kinds[random.below(3)];
+    const auto& ends = calls_of(scenario, Durability::commits, kind);
+    const std::uint64_t at = random.below(ends.back());
+    const std::uint64_t apart = random.chance(1, 2) ? 20 : ends.back();
+    const Fault fault{.kind = kind, .at = at, .then = at + 1 + random.below(apart)};
+    const auto played = play(scenario, Durability::commits, fault, ends);
+    CHECK(played.wrong == "");
+    injected += played.injected ? 1 : 0;
+  }
+}
 
 TEST_CASE("any call that fails once with EIO is an error, and nothing else happened", "[io]") {
   check_surfaced(fail_everywhere(Fault::Kind::io_error, false));

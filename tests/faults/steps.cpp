@@ -15,7 +15,9 @@ tl::unexpected<Error> wrong() { return fail(Errc::invariant_violated); }
 
 Status open_into(Stage& stage, std::optional<Coordinator>& store, const Options& options) {
   if (store) return {};
-  auto opened = within([&] { return Coordinator::open(stage.path(), options); });
+  const std::string path = stage.path();
+  Options given = options;
+  auto opened = within([&] { return Coordinator::open(path, std::move(given)); });
   if (!opened) return fail(opened.error());
   store.emplace(*std::move(opened));
   return {};
@@ -79,8 +81,11 @@ Step opened() {
 
 Step closed() {
   return {"close", false, [](Stage& stage) -> Status {
-            stage.store.reset();
-            stage.other.reset();
+            within([&] {
+              stage.store.reset();
+              stage.other.reset();
+              return 0;
+            });
             return {};
           }};
 }
@@ -123,11 +128,28 @@ Step passed(Duration time) {
 
 Step acquired(std::string resource, std::string holder, std::string id) {
   return {"acquire " + resource, false, [=](Stage& stage) -> Status {
-            const AcquireOptions options = acquire_options(holder, id);
-            auto lease = within([&] { return stage.store->acquire(resource, options); });
+            AcquireOptions options = acquire_options(holder, id);
+            Given<ResourceName> name(resource);
+            auto lease =
+                within([&] { return stage.store->acquire(std::move(name), std::move(options)); });
             if (!lease) return fail(lease.error());
             stage.note(lease->token());
             stage.leases.insert_or_assign(resource, *std::move(lease));
+            return {};
+          }};
+}
+
+Step acquired_all(Names resources) {
+  return {"acquire all", false, [=](Stage& stage) -> Status {
+            AcquireOptions options = acquire_options("ann", "");
+            std::vector<Given<ResourceName>> names(resources.begin(), resources.end());
+            auto leases = within(
+                [&] { return stage.store->acquire_all(std::move(names), std::move(options)); });
+            if (!leases) return fail(leases.error());
+            for (Lease& lease : *leases) {
+              stage.note(lease.token());
+              stage.leases.insert_or_assign(lease.resource().str(), std::move(lease));
+            }
             return {};
           }};
 }
@@ -152,9 +174,11 @@ Step released(std::string resource) {
 
 Step revoked(std::string resource) {
   return {"revoke " + resource, true, [=](Stage& stage) {
-            return within([&] {
-              return stage.store->revoke(resource, stage.leases.at(resource).token(), "by hand");
-            });
+            Given<ResourceName> name(resource);
+            std::string reason("by hand");
+            const FencingToken token = stage.leases.at(resource).token();
+            return within(
+                [&] { return stage.store->revoke(std::move(name), token, std::move(reason)); });
           }};
 }
 
@@ -173,9 +197,11 @@ Step executed(std::string resource, Names ids, CommitSpec spec) {
   return {"execute " + resource + " " + ids.front(), true, [=](Stage& stage) {
             const Batch batch = batch_of(ids, spec);
             const Work work = work_of(ids);
-            const ExecuteOptions options{.holder = Given<HolderId>("exe")};
-            const auto done =
-                within([&] { return stage.store->execute(resource, batch, work, options); });
+            Given<ResourceName> name(resource);
+            ExecuteOptions options{.holder = Given<HolderId>("exe")};
+            const auto done = within([&] {
+              return stage.store->execute(std::move(name), batch, work, std::move(options));
+            });
             return keep_receipts(stage, resource, ids, spec, done);
           }};
 }
@@ -191,8 +217,10 @@ Step reported(std::string resource, DownstreamOutcome outcome) {
 
 Step probed(std::string resource) {
   return {"probe " + resource, true, [=](Stage& stage) -> Status {
-            const RecoveryOptions options{.ttl = 1s, .holder = Given<HolderId>("doc")};
-            auto probe = within([&] { return stage.store->begin_recovery(resource, options); });
+            Given<ResourceName> name(resource);
+            RecoveryOptions options{.ttl = 1s, .holder = Given<HolderId>("doc")};
+            auto probe = within(
+                [&] { return stage.store->begin_recovery(std::move(name), std::move(options)); });
             if (!probe) return fail(probe.error());
             stage.note(probe->token());
             stage.probes.insert_or_assign(resource, *std::move(probe));
@@ -209,23 +237,27 @@ Step recovered(std::string resource, bool is_well) {
 }
 
 Step forced(std::string resource) {
-  return {"force " + resource, true, [=](Stage& stage) {
-            return within([&] { return stage.store->force_open(resource, "by hand"); });
-          }};
+  return {
+      "force " + resource, true, [=](Stage& stage) {
+        Given<ResourceName> name(resource);
+        std::string reason("by hand");
+        return within([&] { return stage.store->force_open(std::move(name), std::move(reason)); });
+      }};
 }
 
 Step unforced(std::string resource) {
   return {"unforce " + resource, true, [=](Stage& stage) {
-            return within([&] { return stage.store->clear_forced(resource); });
+            Given<ResourceName> name(resource);
+            return within([&] { return stage.store->clear_forced(std::move(name)); });
           }};
 }
 
 Step claimed(std::uint32_t limit, std::size_t expected) {
   return {
       "claim", false, [=](Stage& stage) -> Status {
-        const ClaimOptions options{
+        ClaimOptions options{
             .destination = "bank", .limit = limit, .ttl = 5s, .holder = Given<HolderId>("postman")};
-        auto found = within([&] { return stage.store->claim(options); });
+        auto found = within([&] { return stage.store->claim(std::move(options)); });
         if (!found) return fail(found.error());
         if (found->size() != expected) return wrong();
         for (const Delivery& delivery : *found)
@@ -244,6 +276,30 @@ Step settled(DeliveryOutcome outcome) {
             stage.deliveries.erase(stage.deliveries.begin());
             return {};
           }};
+}
+
+Step looked(std::string resource) {
+  return {
+      "look", false, [=](Stage& stage) -> Status {
+        Coordinator& store = *stage.store;
+        Given<ResourceName> name(resource);
+        const auto failure = [](const auto& answer) -> Status {
+          if (!answer) return fail(answer.error());
+          return {};
+        };
+        const auto head = within([&] { return store.root(); });
+        if (!head) return fail(head.error());
+        for (const Status& done : {failure(within([&] { return store.breaker(std::move(name)); })),
+                                   failure(within([&] { return store.leases(10); })),
+                                   failure(within([&] { return store.audit({}); })),
+                                   failure(within([&] { return store.health(); }))}) {
+          if (!done) return done;
+        }
+        const auto report = within([&] { return store.verify(*head); });
+        if (!report) return fail(report.error());
+        if (report->verdict != VerifyVerdict::anchored) return wrong();
+        return {};
+      }};
 }
 
 Step refused(Step step, Errc reason) {

@@ -24,6 +24,7 @@ using Names = std::vector<std::string>;
 
 // Leases, kept by the name of their resource.
 [[nodiscard]] Step acquired(std::string resource, std::string holder = "ann", std::string id = "");
+[[nodiscard]] Step acquired_all(Names resources);
 [[nodiscard]] Step renewed(std::string resource);
 [[nodiscard]] Step released(std::string resource);
 [[nodiscard]] Step revoked(std::string resource);
@@ -48,6 +49,9 @@ struct CommitSpec {
 // The outbox: `claimed` takes what is there, `settled` settles the first of it.
 [[nodiscard]] Step claimed(std::uint32_t limit, std::size_t expected);
 [[nodiscard]] Step settled(DeliveryOutcome outcome);
+
+// All that can be asked of a store.
+[[nodiscard]] Step looked(std::string resource);
 
 // Turns a step into one that is refused for this reason, and changes nothing.
 [[nodiscard]] Step refused(Step step, Errc reason);

@@ -213,4 +213,16 @@ MUTANTS = [
     ("sidecar: a file for more users is trusted", HOST + "sidecar_file.cpp",
      "return is_wider || !is_owner_trusted(own, like) ? EPERM : 0;",
      "return !is_owner_trusted(own, like) ? EPERM : 0;", "host"),
+    # Faults.
+    ("a grant does not say that the holder was dead", RULES + "acquire.hpp",
+     "if (state.tenure && state.tenure->cut_short) result.change.entries.back().detail = "
+     "holder_gone;", "", "rules"),
+    ("a dead holder's lease is an overlap", STORE + "derived_state.cpp",
+     "resource.lease && entry.detail == holder_gone", "false", "faults"),
+    ("a grant may say anything", STORE + "derived_state.cpp",
+     "must(died || entry.detail.empty(), Invariant::record_shape);", "", "faults"),
+    ("work that runs out of memory has failed", STORE + "work_runner.cpp",
+     "return Error(Errc::out_of_memory);", "return Error(Errc::work_failed);", "repository"),
+    ("checkpoints are not guarded", STORE + "checkpointer.cpp",
+     "if (auto ok = Query(guard, session.begin).run(); !ok) return ok;", "", "faults"),
 ]

@@ -37,10 +37,6 @@ TEST_CASE("work that fails takes everything with it, the token included") {
       },
       [](Transaction& t) {
         insert(t, "x");
-        throw std::bad_alloc();
-      },
-      [](Transaction& t) {
-        insert(t, "x");
         static_cast<void>(database(t).execAndGet("SELECT 1 WHERE 0"));  // no code of SQLite's
       },
   };
@@ -50,6 +46,11 @@ TEST_CASE("work that fails takes everything with it, the token included") {
     CHECK(failed.error().facts() == ErrorFacts{});
     CHECK(answer(app.store.execute("s", sent("a"), work)) == "work_failed");
   }
+  const auto starving = app.store.commit(lease, sent("a"), [](Transaction& t) {
+    insert(t, "x");
+    throw std::bad_alloc();
+  });
+  CHECK(answer(starving) == "out_of_memory");
   const auto native = [&](const Work& work) {
     const auto failed = app.store.commit(lease, sent("a"), work);
     CHECK(answer(failed) == "work_failed");

@@ -143,8 +143,13 @@ TEST_CASE("what a dead opening holds is over at once, and its token stays fenced
   const auto grant = decide_acquire(left, wanted, std::nullopt, at());
   REQUIRE(grant);
   CHECK(grant->change.next.max_fence >= held().issued);
+  CHECK(grant->change.entries.back().detail == holder_gone);
+  CHECK_FALSE(grant->change.next.tenure->cut_short);
   // What had ended before its opening died ended when it did.
   CHECK(rules::without_dead_holder(held(), at(500s)) == held());
+  const auto late = decide_acquire(held(), wanted, std::nullopt, at(500s));
+  REQUIRE(late);
+  CHECK(late->change.entries.back().detail == "");
 }
 
 TEST_CASE("a dead opening's probe is over at once, and a resource that nobody has stays as it is") {

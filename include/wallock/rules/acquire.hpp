@@ -108,6 +108,7 @@ inline Grant grant(const ResourceState& state, const AcquireCommand& command, Fe
                                               .token = token,
                                               .until = until,
                                               .actor = command.holder.str()});
+  if (state.tenure && state.tenure->cut_short) result.change.entries.back().detail = holder_gone;
   return result;
 }
 

@@ -23,6 +23,7 @@ struct Tenure {
   Instant granted_at;
   Instant expires_at;
   std::optional<ActionId> request = {};  // the acquire's own action id
+  bool cut_short = false;                // by the death of its opening; never stored
 
   friend bool operator==(const Tenure&, const Tenure&) = default;
 };
@@ -79,7 +80,10 @@ struct Moment {
 // breaker, is gone: what that opening had ends now instead of at the end of its ttl. Only asked for
 // when somebody else wants it; the fence keeps out whoever was taken for dead and is not.
 [[nodiscard]] inline ResourceState without_dead_holder(ResourceState state, const Moment& at) {
-  if (state.tenure) state.tenure->expires_at = std::min(state.tenure->expires_at, at.now);
+  if (is_live(state, at)) {
+    state.tenure->expires_at = at.now;
+    state.tenure->cut_short = true;
+  }
   if (state.breaker && state.breaker->probe) {
     ProbeGrant& probe = *state.breaker->probe;
     probe.expires_at = std::min(probe.expires_at, at.now);
