@@ -17,6 +17,10 @@ constexpr Duration look_at_line = std::chrono::milliseconds(10);
 // One line for all.
 constexpr std::uint64_t everybody = 0;
 
+std::int64_t steady_now() noexcept {
+  return Duration(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 // Time that is left of a patience, on a clock that no test stands still.
 class Patience {
  public:
@@ -51,10 +55,17 @@ bool Turnstile::take_from_dead() noexcept {
          layout_.holder.compare_exchange_strong(holder, members_.mark());
 }
 
+bool Turnstile::goes_on() const noexcept {
+  const std::int64_t until = stint_until_.load(std::memory_order_relaxed);
+  return until != 0 && steady_now() < until;
+}
+
 bool Turnstile::enter(Duration patience) noexcept {
   if (members_.forked()) return false;
-  if (queue(layout_, members_, clock_).is_empty() && take()) return true;
-  return wait_in_line(patience);
+  const bool nobody_waits = queue(layout_, members_, clock_).is_empty();
+  if (!nobody_waits && goes_on() && take()) return true;
+  stint_until_.store(0, std::memory_order_relaxed);
+  return (nobody_waits && take()) || wait_in_line(patience);
 }
 
 bool Turnstile::wait_in_line(Duration patience) noexcept {
@@ -93,7 +104,12 @@ void Turnstile::leave() noexcept {
   if (members_.forked()) return;
   Membership::Mark own = members_.mark();
   if (!layout_.holder.compare_exchange_strong(own, 0)) return;
-  queue(layout_, members_, clock_).call_first(everybody);
+  WaitingQueue line = queue(layout_, members_, clock_);
+  if (line.is_empty()) return;
+  if (stint_until_.load(std::memory_order_relaxed) == 0) {
+    stint_until_.store(steady_now() + stint_.count(), std::memory_order_relaxed);
+  }
+  line.call_first(everybody);
 }
 
 }  // namespace wallock::host

@@ -51,8 +51,7 @@ Writer::Writer(std::string path, std::unique_ptr<Session> session, Durability du
 // Half of the time at most: whatever holds the turnstile up, the write lock is still asked for.
 void Writer::take_turn(Instant deadline) noexcept {
   if (shared_.turnstile == nullptr) return;
-  has_turn_ = shared_.turnstile->enter(Duration::zero()) ||
-              shared_.turnstile->enter(saturating_sub(deadline, clock_->now()) / 2);
+  has_turn_ = shared_.turnstile->enter(saturating_sub(deadline, clock_->now()) / 2);
 }
 
 void Writer::leave_turn() noexcept {

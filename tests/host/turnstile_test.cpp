@@ -83,12 +83,14 @@ TEST_CASE("turns are taken in order of arrival, over threads and openings") {
 
 // The next in line is stopped, so that it cannot be the quicker one; on a clock that stands still
 // it is not passed over for that.
-TEST_CASE("who leaves cannot overtake the next in line") {
+TEST_CASE("who leaves comes back before the next in line until its stint is over") {
   const ManualClock clock;
   const Shore shore;
   const auto own = shore.open(1, clock);
   const RawSidecar raw(shore.sidecar());
-  REQUIRE(own->turnstile().enter(0s));
+  Turnstile without_stint(raw->turnstile, own->membership(), clock, 0s);
+  Turnstile with_stint(raw->turnstile, own->membership(), clock, long_enough);
+  REQUIRE(without_stint.enter(0s));
   Fork waiter([&] {
     const auto sidecar = shore.open(2, clock);
     if (!sidecar->turnstile().enter(long_enough)) return 1;
@@ -98,11 +100,44 @@ TEST_CASE("who leaves cannot overtake the next in line") {
   REQUIRE(await([&] { return in_line(raw) == 1; }));
   waiter.signal(SIGSTOP);
   REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
-  own->turnstile().leave();
-  CHECK_FALSE(own->turnstile().enter(0s));
+  without_stint.leave();
+  CHECK_FALSE(without_stint.enter(0s));
+  CHECK_FALSE(with_stint.enter(0s));  // its stint has not begun: it had no turn
+  CHECK(in_line(raw) == 1);
   waiter.signal(SIGCONT);
   CHECK(waiter.wait() == 0);
-  CHECK(own->turnstile().enter(0s));
+  CHECK(without_stint.enter(0s));
+}
+
+TEST_CASE("a stint is over once somebody else had the turn, or nobody waits any more") {
+  const ManualClock clock;
+  const Shore shore;
+  const auto own = shore.open(1, clock);
+  const auto other = shore.open(2, clock);
+  const RawSidecar raw(shore.sidecar());
+  Turnstile turnstile(raw->turnstile, own->membership(), clock, long_enough);
+  REQUIRE(turnstile.enter(0s));
+  Fork waiter([&] {
+    const auto sidecar = shore.open(3, clock);
+    if (!sidecar->turnstile().enter(long_enough)) return 1;
+    sidecar->turnstile().leave();
+    return 0;
+  });
+  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  waiter.signal(SIGSTOP);
+  REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
+  for (int turn = 0; turn < 3; ++turn) {
+    turnstile.leave();
+    CHECK(turnstile.enter(0s));  // goes on
+  }
+  turnstile.leave();
+  raw->turnstile.holder.store(other->membership().mark());
+  CHECK_FALSE(turnstile.enter(0s));
+  raw->turnstile.holder.store(0);
+  CHECK_FALSE(turnstile.enter(0s));  // behind the waiter now
+  waiter.signal(SIGCONT);
+  CHECK(waiter.wait() == 0);
+  CHECK(turnstile.enter(0s));
 }
 
 TEST_CASE("only one has the turn at a time, among threads of several openings") {
