@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -99,29 +98,22 @@ class Mapping {
   ProcessMark process_ = {};
 };
 
-}  // namespace
-
-// In the order of their making: each needs those above it.
-class Sidecar::Parts {
+// The sidecar's file, once open() said so: in order, mapped, and ours.
+class Ground {
  public:
-  explicit Parts(const std::string& database) : file([&] { return open_sidecar(database); }) {}
+  explicit Ground(const std::string& database) : file([&] { return open_sidecar(database); }) {}
 
   // 0, or an errno; once. The caller holds the creation lock.
-  [[nodiscard]] int open(const std::string& database, std::uint64_t instance, const Clock& clock);
+  [[nodiscard]] int open(const std::string& database, const Clock& clock);
 
   UnforkedFile file;
   Mapping mapping = {};
-  std::optional<Membership> membership = {};
-  std::optional<Turnstile> turnstile = {};
-  std::optional<WaitingLine> line = {};
-  std::optional<FlushLine> flush_line = {};
-  std::optional<Doorbell> doorbell = {};
 
  private:
   [[nodiscard]] int map(std::uint64_t boot_id);
 };
 
-int Sidecar::Parts::map(std::uint64_t boot_id) {
+int Ground::map(std::uint64_t boot_id) {
   const bool is_only = !Membership::is_anybody_there(file);
   const bool was_complete = is_complete(file.get());
   if (!is_only && !was_complete) return EPROTO;
@@ -137,21 +129,35 @@ int Sidecar::Parts::map(std::uint64_t boot_id) {
   return 0;
 }
 
-int Sidecar::Parts::open(const std::string& database, std::uint64_t instance, const Clock& clock) {
+int Ground::open(const std::string& database, const Clock& clock) {
   if (file.get() < 0) return file.error();
   share_sidecar(file.get(), database);
   if (const int error = check_sidecar(file.get(), database)) return error;
-  if (const int error = map(hashed_boot_id(clock))) return error;
-  SidecarLayout& layout = *mapping;
-  const auto place = Membership::join(layout.members, file, instance);
-  if (!place) return EAGAIN;
-  membership.emplace(layout.members, file, *place);
-  turnstile.emplace(layout.turnstile, *membership, clock);
-  line.emplace(layout.line, *membership, clock);
-  flush_line.emplace(layout.flush);
-  doorbell.emplace(layout.doorbell, *membership);
-  return 0;
+  return map(hashed_boot_id(clock));
 }
+
+}  // namespace
+
+// In the order of their making: each needs those above it.
+class Sidecar::Parts {
+ public:
+  Parts(std::unique_ptr<Ground> on, Membership::Place place, const Clock& clock)
+      : ground(std::move(on)),
+        layout(*ground->mapping),
+        membership(layout.members, ground->file, place),
+        turnstile(layout.turnstile, membership, clock),
+        line(layout.line, membership, clock),
+        flush_line(layout.flush),
+        doorbell(layout.doorbell, membership) {}
+
+  const std::unique_ptr<Ground> ground;
+  SidecarLayout& layout;
+  Membership membership;
+  Turnstile turnstile;
+  WaitingLine line;
+  FlushLine flush_line;
+  Doorbell doorbell;
+};
 
 Result<std::unique_ptr<Sidecar>> Sidecar::open(std::string_view database, std::uint64_t instance,
                                                const Clock& clock, Instant deadline) {
@@ -159,19 +165,22 @@ Result<std::unique_ptr<Sidecar>> Sidecar::open(std::string_view database, std::u
   const auto lock = CreationLock::acquire(database, clock, deadline);
   if (!lock) return fail(lock.error());
   const std::string path(database);
-  auto parts = std::make_unique<Parts>(path);
-  if (const int error = parts->open(path, instance, clock)) return unavailable(error);
-  return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
+  auto ground = std::make_unique<Ground>(path);
+  if (const int error = ground->open(path, clock)) return unavailable(error);
+  const auto place = Membership::join((*ground->mapping).members, ground->file, instance);
+  if (!place) return unavailable(EAGAIN);
+  return std::unique_ptr<Sidecar>(
+      new Sidecar(std::make_unique<Parts>(std::move(ground), *place, clock)));
 }
 
 Sidecar::Sidecar(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 Sidecar::~Sidecar() = default;
 
-Turnstile& Sidecar::turnstile() const noexcept { return *parts_->turnstile; }
-Membership& Sidecar::membership() const noexcept { return *parts_->membership; }
-WaitingLine& Sidecar::line() const noexcept { return *parts_->line; }
-FlushLine& Sidecar::flush_line() const noexcept { return *parts_->flush_line; }
-Doorbell& Sidecar::doorbell() const noexcept { return *parts_->doorbell; }
+Turnstile& Sidecar::turnstile() const noexcept { return parts_->turnstile; }
+Membership& Sidecar::membership() const noexcept { return parts_->membership; }
+WaitingLine& Sidecar::line() const noexcept { return parts_->line; }
+FlushLine& Sidecar::flush_line() const noexcept { return parts_->flush_line; }
+Doorbell& Sidecar::doorbell() const noexcept { return parts_->doorbell; }
 
 }  // namespace wallock::host
