@@ -91,9 +91,8 @@ Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallT
 Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const ledger::Salt& salt,
                                   const ActionRequest& action) {
   const auto& amount = action.amount();
-  const auto destination = action.destination()
-                               ? std::optional<std::string_view>(action.destination()->str())
-                               : std::nullopt;
+  const auto& to = action.destination();
+  const auto destination = to ? std::optional<std::string_view>(to->str()) : std::nullopt;
   const auto units = amount ? std::optional(amount->units()) : std::nullopt;
   const auto places = amount ? std::optional(amount->places()) : std::nullopt;
   const std::span<const std::uint8_t> salt_bytes(salt.bytes);

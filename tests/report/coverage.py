@@ -8,9 +8,11 @@ A branch is one of the two ways of one condition. What several programs or insta
 template reach counts together. An assertion, which must never be false, has no branches here.
 """
 import collections
+import functools
 import json
 import os
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -26,22 +28,32 @@ def own_name(path):
     return os.path.relpath(os.path.realpath(path), ROOT)
 
 
-def read_lines(path, files):
-    """Adds, for each file, how often each of its lines ran."""
-    lines = {}
-    for row in path.read_text().splitlines():
-        key, _, value = row.partition(":")
-        if key == "SF":
-            lines = files.setdefault(own_name(value), {})
-        elif key == "DA":
-            number, count = (int(n) for n in value.split(",")[:2])
-            lines[number] = lines.get(number, 0) + count
+@functools.cache
+def text_of(name):
+    return list(enumerate((ROOT / name).read_text().splitlines(), 1))
 
 
 def assertions(name):
-    """The lines of the file that assert."""
-    text = (ROOT / name).read_text().splitlines()
-    return {number for number, line in enumerate(text, 1) if "assert(" in line}
+    return {number for number, line in text_of(name) if "assert(" in line}
+
+
+def comment_lines(name):
+    """Lines without code: behind a return, llvm-cov takes them for code that never ran."""
+    return {number for number, line in text_of(name) if re.match(r"\s*(//|$)", line)}
+
+
+def read_lines(path, files):
+    """Adds, for each file, how often each of its lines ran."""
+    lines, comments = {}, set()
+    for row in path.read_text().splitlines():
+        key, _, value = row.partition(":")
+        if key == "SF":
+            name = own_name(value)
+            lines, comments = files.setdefault(name, {}), comment_lines(name)
+        elif key == "DA":
+            number, count = (int(n) for n in value.split(",")[:2])
+            if number not in comments:
+                lines[number] = lines.get(number, 0) + count
 
 
 def read_branches(path, files):
