@@ -84,41 +84,39 @@ class Play {
   // The call that failed is repeated until it succeeds: the second fault may meet it as well.
   void fail_and_go_on(const Step& step, const Error& error, const std::string* before) {
     FaultVfs& vfs = FaultVfs::instance();
-    bool changed = check_failure(step, error, before);
-    Status again;
+    bool done = check_failure(step, error, before);
     if (fault_.then && vfs.injected() == 1) {
       const std::string between = content();
-      again = step.run(stage_);
-      if (again || is_over(error, changed, again)) return;
-      changed = check_failure(step, again.error(), &between) || changed;
+      const Status again = step.run(stage_);
+      if (again || is_over(done, again)) return;
+      done = check_failure(step, again.error(), &between) || done;
     }
     vfs.disarm();
-    const Error last = again ? error : again.error();
-    again = step.run(stage_);
-    if (again || is_over(last, changed, again)) return;
+    const Status again = step.run(stage_);
+    if (again || is_over(done, again)) return;
     wrong(step.name + " again: " + to_string(again.error()));
   }
 
   // What was done cannot be done again; but what it gave, the program does not have.
-  bool is_over(const Error& error, bool changed, const Status& again) {
-    over_ = error.code() == Errc::outcome_unknown && changed &&
-            again.error().error_class() == ErrorClass::business;
+  bool is_over(bool done, const Status& again) {
+    over_ = done && again.error().error_class() == ErrorClass::business;
     return over_;
   }
 
-  // True if the step changed something.
+  // True if the step was done although it failed, and says that it does not know.
   bool check_failure(const Step& step, const Error& error, const std::string* before) {
     FaultVfs& vfs = FaultVfs::instance();
     if (vfs.injected() == 0) wrong(step.name + " without a fault: " + to_string(error));
     played_.surfaced = true;
     if (!may_answer(fault_.kind, error.code())) wrong(step.name + " says " + to_string(error));
     const bool changed = before != nullptr && content() != *before;
-    if (changed && error.code() != Errc::outcome_unknown && !step.opens) {
+    const bool unknown = error.code() == Errc::outcome_unknown;
+    if (changed && !unknown && !step.opens) {
       wrong(step.name + " changed something and says " + to_string(error));
     }
     const Paused paused;
     if (!is_free(stage_.path())) wrong(step.name + " keeps a transaction open");
-    return changed;
+    return changed && unknown;
   }
 
   void check_end() {
