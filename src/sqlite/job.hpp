@@ -82,7 +82,14 @@ class JobOf final : public Job {
     }
     return failure() == nullptr;
   }
-  void refuse(const Error& error) noexcept override { answer_.emplace(fail(error)); }
+  void refuse(const Error& error) noexcept override {
+    try {
+      answer_.emplace(fail(error));
+    } catch (const std::bad_alloc&) {
+      // What names an option or a setting changed nothing, and out_of_memory says no less.
+      answer_.emplace(fail(Errc::out_of_memory));
+    }
+  }
 
   [[nodiscard]] const Error* failure() const noexcept override {
     return answer_ && !*answer_ ? &answer_->error() : nullptr;

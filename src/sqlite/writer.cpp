@@ -59,6 +59,7 @@ void Writer::leave_turn() noexcept {
 }
 
 void Writer::hand_over() noexcept {
+  if (broken_) session_.reset();
   leave_turn();
   queue_.hand_over();
 }
@@ -158,7 +159,7 @@ Writer::Ran Writer::run_job(Job& job, bool guarded) noexcept {
   sqlite3* const db = session_->connection->handle();
   std::optional<LedgerStore::Mark> mark;
   if (guarded) {
-    if (!Query(db, session_->savepoint).run()) return Ran::broke;
+    if (const auto ok = Query(db, session_->savepoint).run(); !ok) return broke_of(job, ok.error());
     mark = session_->ledger.mark();
   }
   const auto changes = sqlite3_total_changes64(db);
@@ -166,8 +167,9 @@ Writer::Ran Writer::run_job(Job& job, bool guarded) noexcept {
   const bool succeeded = job.execute(transaction);
   if (sqlite3_get_autocommit(db) != 0) return Ran::broke;
   if (succeeded) {
-    if (guarded && !Query(db, session_->release).run()) return Ran::broke;
-    return Ran::succeeded;
+    if (!guarded) return Ran::succeeded;
+    const auto ok = Query(db, session_->release).run();
+    return ok ? Ran::succeeded : broke_of(job, ok.error());
   }
   if (guarded) return undo_job(*mark) ? Ran::refused : Ran::broke;
   const bool wrote = transaction.has_worked() || sqlite3_total_changes64(db) != changes;
@@ -354,9 +356,9 @@ bool Writer::has_written() const noexcept {
 void Writer::checkpoint() noexcept {
   try {
     checkpointer_.after_commit(*session_);
-  } catch (const std::bad_alloc&) {
-    return;  // the log stays longer, until the next commit
+  } catch (const std::bad_alloc&) {  // the log stays longer, until the next commit
   }
+  if (sqlite3_get_autocommit(session_->connection->handle()) == 0) broken_ = true;
 }
 
 void Writer::abandon(const Error& error) noexcept {

@@ -24,8 +24,8 @@ namespace wallock::sqlite {
 
 // Runs every operation in a BEGIN IMMEDIATE .. COMMIT of the process's one write connection: takes
 // the lock before the clock is read, commits if the operation succeeded, undoes it if not, and says
-// which of the three outcomes a COMMIT had. A connection that met an I/O error is closed and opened
-// anew before the next operation.
+// which of the three outcomes a COMMIT had. A connection that met an I/O error, or could not roll
+// back, is closed at once, and opened anew before the next operation.
 //
 // Operations that come while another thread's transaction is under way share the next one, and its
 // flush (group commit, JobQueue). Each still stands alone: one that fails leaves nothing behind and
@@ -111,10 +111,17 @@ class Writer {
   [[nodiscard]] bool run_in_batch(std::shared_ptr<Job> job) noexcept;
   enum class Ran : std::uint8_t { succeeded, refused, broke };
   [[nodiscard]] Ran run_job(Job& job, bool guarded) noexcept;
+  // The transaction cannot go on, and not because of the job: says why.
+  [[nodiscard]] static Ran broke_of(Job& job, const Error& error) noexcept {
+    job.refuse(error);
+    return Ran::broke;
+  }
   [[nodiscard]] bool undo_job(const LedgerStore::Mark& mark) noexcept;
   void run_alone(Job& job) noexcept;
   void answer_all(JobList jobs, const Status& status) noexcept;
   [[nodiscard]] JobList answer_riders(JobList jobs) noexcept;
+  // Lets the next in line lead. A connection that is given up goes first: it must not keep locked
+  // until the next call what it could not undo.
   void hand_over() noexcept;
 
   // The turn among the writers of all processes, if it can be had.
@@ -146,7 +153,7 @@ class Writer {
   // From here on: of the thread that leads.
   Batch batch_;
   bool has_turn_ = false;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Session> session_;  // null between two transactions if it is broken
   Checkpointer checkpointer_;
   FileWatch watch_;
   bool broken_ = false;  // the connection met an I/O error
