@@ -222,7 +222,8 @@ class Cutter {
   void cut_here() {
     ++cuts_.places;
     const Told told = told_by(recording_, answers_);
-    for (std::uint64_t seed = 0; seed < seeds_; ++seed) {
+    for (std::uint64_t i = 0; i < seeds_; ++i) {
+      const std::uint64_t seed = wanted_.first_seed + i;
       const Image image = disk_.cut(seed);
       if (!seen_.emplace(answers_, hash_of(image)).second) continue;
       const bool thoroughly = ++cuts_.images % 4 == 0;

@@ -27,6 +27,7 @@ struct Recording {
 struct Wanted {
   bool lies = false;       // the disk did not do what it was told
   bool same_boot = false;  // the machine is said not to have been restarted
+  std::uint64_t first_seed = 0;
 };
 
 // What the power cuts of one scenario came to.
@@ -38,8 +39,8 @@ struct Cuts {
   std::uint64_t failed = 0;
 };
 
-// Cuts the power before each event of the recording and after the last, `seeds` times at each;
-// with `every`, only at each so-manieth.
+// Cuts the power before each event of the recording and after the last, `seeds` times at each, with
+// wanted.first_seed and those after it; with `every`, only at each so-manieth.
 [[nodiscard]] Cuts cut_everywhere(const Recording& recording, const Wanted& wanted,
                                   std::uint64_t seeds, std::uint64_t every = 1);
 

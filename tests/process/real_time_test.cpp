@@ -269,7 +269,12 @@ std::size_t count(const std::vector<TimedCall>& calls, Answer answer) {
   return static_cast<std::size_t>(std::ranges::count(calls, answer, &TimedCall::answer));
 }
 
-void run(std::size_t calls_of_each, unsigned seed) {
+struct Played {
+  std::vector<TimedCall> calls;
+  std::vector<LedgerLine> lines;
+};
+
+Played play(std::size_t calls_of_each, unsigned seed) {
   const TempFolder folder;
   const std::string database = folder / "store.db";
   const Shared<Ground> ground;
@@ -280,14 +285,17 @@ void run(std::size_t calls_of_each, unsigned seed) {
     REQUIRE(process.wait() == 0);
   INFO(ground->answer.data());
   REQUIRE(ground->broken == 0);
-  const auto calls = read_calls(*ground);
-  const auto lines = read_ledger(database);
+  CHECK(must(wallock::sqlite::check_invariants(database)).empty());
+  return {read_calls(*ground), read_ledger(database)};
+}
+
+void check(const Played& played, unsigned seed) {
+  const auto& [calls, lines] = played;
   std::string text;
   for (const auto& words : unexplained(calls, lines))
     text += words + "\n";
   INFO(text);
   REQUIRE(text.empty());
-  CHECK(must(wallock::sqlite::check_invariants(database)).empty());
   std::cout << "real time: " << calls.size() << " calls, " << lines.size() << " records, "
             << count(calls, Answer::held) << " held, " << count(calls, Answer::in_line)
             << " in line, " << count(calls, Answer::own) << " own, " << count(calls, Answer::stale)
@@ -295,6 +303,30 @@ void run(std::size_t calls_of_each, unsigned seed) {
             << count(calls, Answer::ended) << " ended, seed " << seed << std::endl;
   for (const Answer answer : {Answer::held, Answer::stale, Answer::replayed, Answer::ended})
     CHECK(count(calls, answer) > 0);
+}
+
+// The last call of that kind with that answer.
+TimedCall& last(std::vector<TimedCall>& calls, Kind kind, Answer answer) {
+  const auto fits = [&](const TimedCall& c) { return c.kind == kind && c.answer == answer; };
+  const auto found = std::ranges::find_if(calls.rbegin(), calls.rend(), fits);
+  REQUIRE(found != calls.rend());
+  return *found;
+}
+
+// Five answers that cannot have been given, in a history that really was.
+void plant(std::vector<TimedCall>& calls) {
+  TimedCall& refusal = last(calls, Kind::acquire, Answer::held);  // before anybody had it
+  refusal.begun = refusal.answered = std::ranges::min(calls, {}, &TimedCall::begun).begun - 1;
+  last(calls, Kind::read, Answer::done).position = 1;   // of what was long past
+  ++last(calls, Kind::acquire, Answer::done).caller;    // what somebody else was granted
+  ++last(calls, Kind::commit, Answer::done).action;     // of what is not recorded
+  last(calls, Kind::commit, Answer::stale).token = 42;  // of a token that never was
+}
+
+// A grant that is answered before all others of its time: none of those can be explained any more.
+void plant_haste(std::vector<TimedCall>& calls) {
+  TimedCall& grant = last(calls, Kind::acquire, Answer::done);
+  grant.begun = grant.answered = std::ranges::min(calls, {}, &TimedCall::begun).begun - 1;
 }
 
 std::uint64_t operations() {
@@ -309,7 +341,18 @@ TEST_CASE("real time: the order of the ledger explains every answer of 4 process
   std::uint64_t left = operations();
   for (unsigned store = 0; left > 0; ++store) {
     const std::uint64_t each = std::min<std::uint64_t>(most_calls, left / callers + 1);
-    run(each, seed + store * callers);
+    check(play(each, seed + store * callers), seed + store * callers);
     left -= std::min(left, each * callers);
   }
+}
+
+TEST_CASE("real time: five wrong answers planted in a real history are found, and no others") {
+  const unsigned seed = draw_seed();
+  CAPTURE(seed);
+  Played played = play(500, seed);
+  REQUIRE(unexplained(played.calls, played.lines).empty());
+  plant(played.calls);
+  CHECK(unexplained(played.calls, played.lines, 100).size() == 5);
+  plant_haste(played.calls);
+  CHECK(unexplained(played.calls, played.lines, 100).size() > 5);
 }
