@@ -49,7 +49,8 @@ if [ -z "${BUILD:-}" ]; then
   need_packages "${wallock_library_packages[@]}" "${wallock_test_packages[@]}"
   use_ccache
   BUILD=build/soak
-  cmake --preset release -B "$BUILD" -DWALLOCK_BUILD_BENCH=OFF -DWALLOCK_BUILD_EXAMPLES=OFF >/dev/null
+  cmake --preset release -B "$BUILD" -DWALLOCK_BUILD_BENCH=OFF -DWALLOCK_BUILD_EXAMPLES=OFF \
+    >/dev/null
   mapfile -t targets < <(printf '%s\n' "${targets[@]}" | sort -u)
   cmake --build "$BUILD" -j "${JOBS:-2}" --target "${targets[@]}"
 fi
@@ -105,7 +106,8 @@ while [ "$SECONDS" -lt "$end" ] && [ "$stopped" -eq 0 ]; do
 done
 
 echo
-echo "soak of $((SECONDS - begun)) s with $(nproc) cores, seeds $first_seed to ${last_seed:-$first_seed}"
+echo "soak of $((SECONDS - begun)) s with $(nproc) cores," \
+  "seeds $first_seed to ${last_seed:-$first_seed}"
 for i in "${!names[@]}"; do
   printf '  %-24s %5d runs  %3d failed\n' "${names[i]}" "${runs[i]}" "${failed[i]}"
 done

@@ -129,6 +129,17 @@ TEST_CASE("history checker: a good history has no violation") {
     FAIL_CHECK(to_string(violation.kind) << ": " << violation.text);
 }
 
+TEST_CASE("history checker: a repetition that was never answered is no violation") {
+  History history = good();
+  Attempt late = history.attempts[1];
+  late.begun = 20;
+  late.answered = 0;
+  late.answer = Answer::none;
+  history.attempts.push_back(late);
+  for (const Violation& violation : violations(history))
+    FAIL_CHECK(to_string(violation.kind) << ": " << violation.text);
+}
+
 TEST_CASE("history checker: a planted fault in the ledger is found") {
   History history = good();
   SECTION("a token that repeats") {

@@ -1,5 +1,4 @@
 // What must be true of a store when a storm is over.
-#include <chrono>
 #include <map>
 
 #include "child_process.hpp"
@@ -73,9 +72,7 @@ void check_acknowledged(const Storm::Ground& ground, std::uint32_t lives, Storie
 // Nothing that a dead one held is held, and what it had claimed is delivered by others.
 void check_use(Coordinator& coordinator, Words& wrong) {
   for (std::size_t i = 0; i < storm_resources; ++i) {
-    // Longer than the dead one's: the ledger does not tell of its death, only of the ends of
-    // leases.
-    const auto lease = coordinator.try_acquire(storm_resource(i), {.ttl = std::chrono::hours(2)});
+    const auto lease = coordinator.try_acquire(storm_resource(i));
     if (lease && coordinator.release(*lease)) continue;
     wrong.push_back(storm_resource(i) + (lease ? "" : ": " + to_string(lease.error())));
   }

@@ -172,6 +172,11 @@ std::vector<Event> events(const History& history) {
   for (const Record& record : history.records) {
     if (record.kind == Record::Kind::action) recorded[record.action] = record.position;
   }
+  std::map<std::string, std::int64_t> first_begun;
+  for (const Attempt& attempt : history.attempts) {
+    const auto [first, is_new] = first_begun.try_emplace(attempt.action, attempt.begun);
+    if (!is_new) first->second = std::min(first->second, attempt.begun);
+  }
   std::vector<Event> found;
   for (const Attempt& attempt : history.attempts) {
     Event event{.begun = attempt.begun, .answered = attempt.answered, .attempt = &attempt};
@@ -179,8 +184,9 @@ std::vector<Event> events(const History& history) {
       event.position = attempt.granted & FencingToken::max_position;
     } else if (attempt.answer == Answer::done && is_commit(attempt)) {
       event.position = attempt.position;
-    } else if (attempt.answer == Answer::none && recorded.contains(attempt.action)) {
-      // Only if it is the one that did it: a later attempt may have.
+    } else if (attempt.answer == Answer::none && recorded.contains(attempt.action) &&
+               attempt.begun == first_begun[attempt.action]) {
+      // It did it, or one that repeated it later.
       event.position = recorded[attempt.action];
       event.answered = std::numeric_limits<std::int64_t>::max();
     } else {
