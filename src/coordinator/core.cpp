@@ -113,8 +113,7 @@ Result<std::vector<Lease>> CoordinatorCore::acquire_all(
   }
   // One order for all callers, so that the tokens of a batch follow the names.
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::vector<rules::AcquireCommand> commands;
   for (const ResourceName& name : names) {
     auto one = request(name, options);

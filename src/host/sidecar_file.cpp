@@ -6,18 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/side_files.hpp"
+
 namespace wallock::host {
 namespace {
 
 constexpr mode_t private_mode = 0600;
 constexpr mode_t permission_bits = 0777;
-
-// Whether the sidecar's owner may write the database as well: who owns a file may do all to it.
-bool is_owner_trusted(const struct stat& own, const struct stat& like) noexcept {
-  if (own.st_uid == 0 || own.st_uid == geteuid() || own.st_uid == like.st_uid) return true;
-  if ((like.st_mode & S_IWOTH) != 0) return true;
-  return (like.st_mode & S_IWGRP) != 0 && own.st_gid == like.st_gid;
-}
 
 // Creates the sidecar. -1 with errno set, EEXIST if it is there.
 int create(const std::string& sidecar, const std::string& database) {

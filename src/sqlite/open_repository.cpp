@@ -8,6 +8,7 @@
 #include "host/creation_lock.hpp"
 #include "host/filesystem.hpp"
 #include "host/open_paths.hpp"
+#include "host/side_files.hpp"
 #include "sqlite/repository.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/work_runner.hpp"
@@ -87,7 +88,9 @@ Result<OpenedRepository> open_repository(std::string_view path, const Options& o
     if (auto ok = host::check_local(path); !ok) return fail(ok.error());
     const auto real_path = host::resolve(path);
     if (!real_path) return fail(real_path.error());
-    if (!is_plain_file(*real_path)) return fail(invalid(Errc::invalid_option, "path"));
+    if (!is_plain_file(*real_path) || !host::are_side_files_sound(*real_path)) {
+      return fail(invalid(Errc::invalid_option, "path"));
+    }
     if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
     if (WorkScope::is_inside(*real_path)) return fail(Errc::called_inside_work);
     const host::OpenPath opening(*real_path);  // until the repository says so itself
