@@ -171,9 +171,13 @@ BEGIN
 END;
 
 -- What an action carries. Apart from the ledger, so that it can be taken away later without
--- breaking a hash: the record holds only its salted digest.
+-- breaking a hash: the record holds only its salted digest. `fence` is the resource's as it was when
+-- the action came under `token`: the governing equation once more, for each action (INV-01). What
+-- spends the token compares it with the resource's own row, and asks the breaker (ResourceStore).
 CREATE TABLE wallock_payloads (
   position      INTEGER NOT NULL PRIMARY KEY,
+  token         INTEGER NOT NULL,
+  fence         INTEGER NOT NULL CHECK (fence >= 0 AND fence < token),
   salt          BLOB    NOT NULL CHECK (length(salt) = 16),
   destination   TEXT    CHECK (length(CAST(destination AS BLOB)) BETWEEN 1 AND 255),
   amount_units  INTEGER,
@@ -181,22 +185,6 @@ CREATE TABLE wallock_payloads (
   payload       BLOB    NOT NULL CHECK (length(payload) <= 16777216),
   CHECK ((amount_units IS NULL) = (amount_places IS NULL))
 ) STRICT;
-
--- The governing equation, once more: an action is stored only with its record, and under a token
--- above the fence of its resource, issued in this epoch, while the breaker is closed (INV-01,
--- INV-05). Here and not on the ledger, where every grant and release would pay for it.
-CREATE TRIGGER wallock_payloads_commit_gate
-BEFORE INSERT ON wallock_payloads
-BEGIN
-  SELECT RAISE(FAIL, 'wallock: stale token or open breaker')
-  WHERE NOT EXISTS (
-    SELECT 1 FROM wallock_lease_queue_events AS e
-    JOIN wallock_resources AS r ON r.resource = e.resource
-    JOIN wallock_breakers AS b ON b.resource = e.resource
-    JOIN wallock_meta AS m ON m.id = 1
-    WHERE e.position = NEW.position AND e.kind = 20 AND e.token > r.max_fence
-      AND e.token <= r.issued AND e.token >> 43 = m.epoch AND b.state = 0);
-END;
 
 -- The outbox: the mutable part of an action's way out. The row leaves when the way ends.
 CREATE TABLE wallock_deliveries (

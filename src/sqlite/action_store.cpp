@@ -63,8 +63,7 @@ Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
 }
 
 Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
-                                         const ResourceName& resource, FencingToken token,
-                                         const std::string& actor, const ActionRequest& action) {
+                                         const Grounds& grounds, const ActionRequest& action) {
   const auto state = committed_state(action);
   if (!state) return fail(state.error());
   ledger::Salt salt;
@@ -72,32 +71,32 @@ Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallT
   const Digest digest = content_digest(ledger.hasher(), buffer_, salt, action);
   const auto position = ledger.append(db, recorded_at,
                                       LedgerEntry{.kind = RecordKind::action_recorded,
-                                                  .resource = resource,
+                                                  .resource = grounds.resource,
                                                   .action_id = action.id(),
-                                                  .token = token,
+                                                  .token = grounds.token,
                                                   .state = *state,
                                                   .score = action.security_score(),
                                                   .digest = digest,
-                                                  .actor = actor});
+                                                  .actor = grounds.holder.str()});
   if (!position) return fail(position.error());
-  if (auto ok = store_payload(db, *position, salt, action); !ok) return fail(ok.error());
+  if (auto ok = store_payload(db, *position, grounds, salt, action); !ok) return fail(ok.error());
   return ActionResult({.id = action.id(),
                        .position = *position,
-                       .token = token,
+                       .token = grounds.token,
                        .digest = digest,
                        .state = *state});
 }
 
-Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const ledger::Salt& salt,
-                                  const ActionRequest& action) {
+Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const Grounds& grounds,
+                                  const ledger::Salt& salt, const ActionRequest& action) {
   const auto& amount = action.amount();
   const auto& to = action.destination();
   const auto destination = to ? std::optional<std::string_view>(to->str()) : std::nullopt;
   const auto units = amount ? std::optional(amount->units()) : std::nullopt;
   const auto places = amount ? std::optional(amount->places()) : std::nullopt;
   const std::span<const std::uint8_t> salt_bytes(salt.bytes);
-  return Query(db, insert_payload_, position, salt_bytes, destination, units, places,
-               ledger::as_bytes(action.payload()))
+  return Query(db, insert_payload_, position, grounds.token, grounds.fence, salt_bytes, destination,
+               units, places, ledger::as_bytes(action.payload()))
       .run();
 }
 

@@ -25,6 +25,14 @@ struct RecordedAction {
   Digest digest = {};
 };
 
+// What a commit's actions are accepted on.
+struct Grounds {
+  const ResourceName& resource;
+  FencingToken token;
+  FencingToken fence;  // the resource's, which the token is above
+  const HolderId& holder;
+};
+
 // The digest of an action's content under a salt; shared with whoever verifies payloads.
 [[nodiscard]] Digest content_digest(ledger::Sha256& hasher, std::string& buffer,
                                     const ledger::Salt& salt, const ActionRequest& action);
@@ -40,23 +48,22 @@ class ActionStore {
                                           const RecordedAction& recorded,
                                           const ActionRequest& action);
 
-  // Appends the action's record and stores what it carries.
+  // Appends the action's record and stores what it carries. constraint_violated if the grounds'
+  // token is not above their fence.
   [[nodiscard]] Result<ActionResult> record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
-                                            const ResourceName& resource, FencingToken token,
-                                            const std::string& actor, const ActionRequest& action);
+                                            const Grounds& grounds, const ActionRequest& action);
 
  private:
-  [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position, const ledger::Salt& salt,
-                                     const ActionRequest& action);
+  [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position, const Grounds& grounds,
+                                     const ledger::Salt& salt, const ActionRequest& action);
 
   Statement find_{
       "SELECT position, kind, resource, token, actor, state, digest "
       "FROM wallock_lease_queue_events WHERE action_id = ?1"};
   Statement salt_{"SELECT salt FROM wallock_payloads WHERE position = ?1"};
   Statement insert_payload_{
-      "INSERT OR FAIL INTO wallock_payloads (position, salt, destination, amount_units, "
-      "amount_places, "
-      "payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
+      "INSERT OR FAIL INTO wallock_payloads (position, token, fence, salt, destination, "
+      "amount_units, amount_places, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"};
 
   ledger::RandomSource random_;
   std::string buffer_;

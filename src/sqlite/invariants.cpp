@@ -179,7 +179,7 @@ Status Check::payloads() {
   return each(
       "SELECT e.position, e.resource FROM wallock_lease_queue_events AS e LEFT JOIN "
       "wallock_payloads AS p ON p.position = e.position WHERE e.kind = 20 AND (p.position IS NULL "
-      "OR (p.destination IS NULL) <> (e.state = 3))",
+      "OR (p.destination IS NULL) <> (e.state = 3) OR p.token <> e.token OR p.fence >= p.token)",
       [&](const Query& query) {
         broken(Invariant::payload_row, position_of(query, 0), query.text(1));
       });

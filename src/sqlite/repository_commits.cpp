@@ -9,19 +9,17 @@ namespace wallock::sqlite {
 namespace {
 
 // Appends the records of the actions and puts those with a destination into the outbox.
-Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction,
-                                             const ResourceName& resource, FencingToken token,
-                                             const HolderId& holder,
+Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction, const Grounds& grounds,
                                              std::span<const ActionRequest> actions) {
   Session& session = transaction.session();
   std::vector<ActionResult> results;
   results.reserve(actions.size());
   for (const ActionRequest& action : actions) {
     auto result = session.actions.record(transaction.db(), session.ledger, transaction.wall(),
-                                         resource, token, holder.str(), action);
+                                         grounds, action);
     if (!result) return fail(result.error());
     if (const auto& destination = action.destination()) {
-      if (auto ok = session.outbox.enqueue(transaction.db(), result->position(), resource,
+      if (auto ok = session.outbox.enqueue(transaction.db(), result->position(), grounds.resource,
                                            *destination, transaction.now());
           !ok) {
         return fail(ok.error());
@@ -116,13 +114,18 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
                                                     .actions = actions.size()},
                                                    transaction.moment());
         if (!decision) return fail(decision.error());
+        const FencingToken fence = rules::fence(stored->state, transaction.moment());
         if (auto ok = writer_.run_work(transaction, lease.token(), work); !ok) {
           return fail(ok.error());
         }
-        auto results =
-            record_all(transaction, lease.resource(), lease.token(), lease.holder(), actions);
+        const Grounds grounds{.resource = lease.resource(),
+                              .token = lease.token(),
+                              .fence = fence,
+                              .holder = lease.holder()};
+        auto results = record_all(transaction, grounds, actions);
         if (!results) return fail(results.error());
-        if (auto ok = transaction.apply(lease.resource(), *stored, decision->change); !ok) {
+        if (auto ok = transaction.spend(grounds.token, lease.resource(), *stored, decision->change);
+            !ok) {
           return fail(ok.error());
         }
         return Committed(*std::move(results), false,
@@ -157,10 +160,15 @@ Result<Committed> Repository::execute(const ExecuteCommand& command,
                                                     .actions = actions.size()},
                                                    transaction.moment());
         if (!decision) return fail(decision.error());
+        const FencingToken fence = rules::fence(stored->state, transaction.moment());
         if (auto ok = writer_.run_work(transaction, *token, work); !ok) return fail(ok.error());
-        auto results = record_all(transaction, command.resource, *token, command.holder, actions);
+        const Grounds grounds{.resource = command.resource,
+                              .token = *token,
+                              .fence = fence,
+                              .holder = command.holder};
+        auto results = record_all(transaction, grounds, actions);
         if (!results) return fail(results.error());
-        if (auto ok = transaction.apply(command.resource, *stored, decision->change); !ok) {
+        if (auto ok = transaction.spend(*token, command.resource, *stored, decision->change); !ok) {
           return fail(ok.error());
         }
         return Committed(*std::move(results), false);

@@ -116,11 +116,29 @@ Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const Sto
   if (breaker_differs && next.breaker) {
     if (auto ok = write_breaker(db, resource, *next.breaker); !ok) return ok;
   }
+  remember(resource, before, next);
+  return {};
+}
+
+Status ResourceStore::spend(sqlite3* db, FencingToken token, const ResourceName& resource,
+                            const StoredResource& before, const ResourceState& next) {
+  const auto& tenure = next.tenure;
+  auto done =
+      tenure ? Query(db, spend_and_keep_, resource.str(), next.max_fence, next.issued, token,
+                     tenure->granted_at, tenure->expires_at)
+                   .run()
+             : Query(db, spend_and_end_, resource.str(), next.max_fence, next.issued, token).run();
+  done = changed_one(db, std::move(done));
+  if (done) remember(resource, before, next);
+  return done;
+}
+
+void ResourceStore::remember(const ResourceName& resource, const StoredResource& before,
+                             const ResourceState& next) {
   remembered_.insert_or_assign(
       resource.str(), StoredResource{.state = next,
                                      .has_row = true,
                                      .has_breaker_row = before.has_breaker_row || next.breaker});
-  return {};
 }
 
 // `metadata` tells a new grant from a lease that goes on, whose own stays as it is.

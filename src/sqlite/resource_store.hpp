@@ -39,11 +39,19 @@ class ResourceStore {
                              const StoredResource& before, const rules::ResourceState& next,
                              const std::string* metadata = nullptr);
 
+  // Writes what a commit under `token` makes of the row. The governing equation is asked of the
+  // file once more, whatever `before` says: the token is above the row's fence and was issued, and
+  // the breaker is CLOSED. invariant_violated if not.
+  [[nodiscard]] Status spend(sqlite3* db, FencingToken token, const ResourceName& resource,
+                             const StoredResource& before, const rules::ResourceState& next);
+
  private:
   [[nodiscard]] Result<StoredResource> read(sqlite3* db, const ResourceName& resource);
   [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource,
                                  const StoredResource& before, const rules::ResourceState& next,
                                  const std::string* metadata);
+  void remember(const ResourceName& resource, const StoredResource& before,
+                const rules::ResourceState& next);
   [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
                                      const BreakerRow& row);
 
@@ -76,6 +84,17 @@ class ResourceStore {
       "NULL, "
       "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
+  // The same of a commit, as keep_ and end_.
+#define WALLOCK_MAY_SPEND                                                \
+  "WHERE resource = ?1 AND max_fence < ?4 AND issued BETWEEN ?4 AND ?3 " \
+  "AND EXISTS (SELECT 1 FROM wallock_breakers WHERE resource = ?1 AND state = 0)"
+  Statement spend_and_keep_{
+      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?5, "
+      "expires_at = ?6 " WALLOCK_MAY_SPEND};
+  Statement spend_and_end_{
+      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, "
+      "instance = NULL, granted_at = NULL, expires_at = NULL, request = NULL, metadata = "
+      "NULL " WALLOCK_MAY_SPEND};
   Statement upsert_breaker_{
       "INSERT OR FAIL INTO wallock_breakers (resource, state, forced, timeouts, generation, "
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "

@@ -68,13 +68,26 @@ class WriteTransaction {
                              const rules::Change& change,
                              const std::string* metadata = nullptr) const {
     if (auto ok = store(resource, before, change.next, metadata); !ok) return ok;
-    for (const LedgerEntry& entry : change.entries) {
+    return append_all(change.entries);
+  }
+  // The same for a commit, which spends its token.
+  [[nodiscard]] Status spend(FencingToken token, const ResourceName& resource,
+                             const StoredResource& before, const rules::Change& change) const {
+    session_.ledger.touch();
+    if (auto ok = session_.resources.spend(db(), token, resource, before, change.next); !ok) {
+      return ok;
+    }
+    return append_all(change.entries);
+  }
+
+ private:
+  [[nodiscard]] Status append_all(const std::vector<LedgerEntry>& entries) const {
+    for (const LedgerEntry& entry : entries) {
       if (auto position = append(entry); !position) return fail(position.error());
     }
     return {};
   }
 
- private:
   Session& session_;
   Instant now_;
   WallTime wall_;

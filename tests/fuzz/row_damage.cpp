@@ -23,8 +23,8 @@ constexpr std::string_view breakers[] = {
 constexpr std::string_view events[] = {"position", "kind",    "resource",    "action_id", "token",
                                        "state",    "subject", "until_at",    "score",     "digest",
                                        "actor",    "detail",  "recorded_at", "leaf_hash", "nodes"};
-constexpr std::string_view payloads[] = {"position",     "salt",          "destination",
-                                         "amount_units", "amount_places", "payload"};
+constexpr std::string_view payloads[] = {"position",    "token",        "fence",         "salt",
+                                         "destination", "amount_units", "amount_places", "payload"};
 constexpr std::string_view deliveries[] = {"position", "resource",    "destination",
                                            "state",    "born",        "due",
                                            "attempt",  "claim_token", "claim_expires_at"};
@@ -95,8 +95,7 @@ std::string copy_of_row(const Table& table, Input& input) {
 }
 
 std::string dropped(Input& input) {
-  constexpr std::string_view names[] = {"TRIGGER wallock_payloads_commit_gate",
-                                        "TRIGGER wallock_events_no_update",
+  constexpr std::string_view names[] = {"TRIGGER wallock_events_no_update",
                                         "TRIGGER wallock_events_no_delete",
                                         "TRIGGER wallock_resources_fence_never_replaced",
                                         "TRIGGER wallock_breakers_close_only_by_a_probe",

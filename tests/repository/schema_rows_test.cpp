@@ -203,7 +203,8 @@ TEST_CASE("the schema takes no delivery, payload or dead letter out of its bound
        {"salt = zeroblob(15)", "salt = NULL", "amount_units = 1", "amount_places = 1",
         "amount_units = 1, amount_places = 19", "amount_units = 1, amount_places = -1",
         "amount_units = 1.5, amount_places = 1", "payload = NULL", "payload = 'text'",
-        "payload = zeroblob(16777217)", "destination = ''"}) {
+        "payload = zeroblob(16777217)", "destination = ''", "fence = token", "fence = -1",
+        "token = fence"}) {
     CAPTURE(illegal);
     CHECK_FALSE(rows.takes(payload + illegal));
   }
