@@ -1,6 +1,6 @@
 -- Schema version 1. Every bound that a rule keeps is kept here again, so that a wrong program, or a
--- right one with a wrong rule, is refused by the file itself. Rows that the library writes often are
--- refused with FAIL, one by one: ABORT would have SQLite keep a journal of every such statement.
+-- right one with a wrong rule, is refused by the file itself. Rows that the library writes often
+-- are refused with FAIL, one by one: ABORT would have SQLite keep a journal of each such statement.
 --
 -- Times named *_at, due and born are nanoseconds on the boot clock of the epoch they were written
 -- in; recorded_at is microseconds of wall time, for people. Tokens are FencingToken::value().
@@ -171,9 +171,10 @@ BEGIN
 END;
 
 -- What an action carries. Apart from the ledger, so that it can be taken away later without
--- breaking a hash: the record holds only its salted digest. `fence` is the resource's as it was when
--- the action came under `token`: the governing equation once more, for each action (INV-01). What
--- spends the token compares it with the resource's own row, and asks the breaker (ResourceStore).
+-- breaking a hash: the record holds only its salted digest. `fence` is the resource's as it was
+-- when the action came under `token`: the governing equation once more, for each action (INV-01).
+-- The statement that spends the token compares it with the resource's own row, and asks the breaker
+-- (ResourceStore).
 CREATE TABLE wallock_payloads (
   position      INTEGER NOT NULL PRIMARY KEY,
   token         INTEGER NOT NULL,

@@ -159,7 +159,9 @@ int randomness(sqlite3_vfs*, int size, char* bytes) {
   return below().xRandomness(&below(), size, bytes);
 }
 int sleep(sqlite3_vfs*, int microseconds) { return below().xSleep(&below(), microseconds); }
-int current_time(sqlite3_vfs*, double* time) { return below().xCurrentTime(&below(), time); }
+int current_time(sqlite3_vfs*, double* time) {  // float-ok: SQLite's own signature
+  return below().xCurrentTime(&below(), time);
+}
 int last_error(sqlite3_vfs*, int size, char* text) {
   return below().xGetLastError == nullptr ? 0 : below().xGetLastError(&below(), size, text);
 }

@@ -70,7 +70,8 @@ TEST_CASE("check_invariants names every planted record that must not stand where
       // Tokens.
       {events + "token = token + 1 WHERE position = 69", "token_place resource_row"},
       {moved_token(14, 11), "token_place token_order commit_fence payload_row"},
-      {events + "token = " + token(1, 1) + " WHERE position = 9", "commit_fence commit_order payload_row"},
+      {events + "token = " + token(1, 1) + " WHERE position = 9",
+       "commit_fence commit_order payload_row"},
       {events + "token = " + token(1, 17) + " WHERE position = 15", "commit_fence payload_row"},
       {events + "token = " + token(1, 18) + " WHERE position = 39", "commit_fence payload_row"},
       // Leases.
