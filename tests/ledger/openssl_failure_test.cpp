@@ -163,17 +163,19 @@ TEST_CASE("SHA-256 that fails in mid-work answers the zero digest and says so fo
 TEST_CASE("the random source hands out nothing when OpenSSL's generator fails") {
   RandomSource source;
   std::array<std::uint8_t, 16> salt{};
+  std::array<std::uint8_t, 8> half{};
   std::vector<std::uint8_t> large(5000);
   REQUIRE(source.fill(salt));
+  REQUIRE(source.fill(half));
   {
     const DryGenerator dry;
     CHECK_FALSE(fill_random(salt));
     CHECK_FALSE(source.fill(large));
-    // What is left of its last refill, and no byte more.
-    for (std::size_t left = 1024 / 16 - 1; left > 0; --left)
+    // What is left of its last refill as long as it suffices, and nothing once a refill failed.
+    for (std::size_t left = (1024 - 16 - 8) / 16; left > 0; --left)
       CHECK(source.fill(salt));
     CHECK_FALSE(source.fill(salt));
-    CHECK_FALSE(source.fill(salt));
+    CHECK_FALSE(source.fill(half));
   }
   CHECK(source.fill(salt));  // the twin
   CHECK(source.fill(large));
