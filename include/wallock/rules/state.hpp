@@ -80,9 +80,9 @@ struct Moment {
 // breaker, is gone: what that opening had ends now instead of at the end of its ttl. Only asked for
 // when somebody else wants it; the fence keeps out whoever was taken for dead and is not.
 [[nodiscard]] inline ResourceState without_dead_holder(ResourceState state, const Moment& at) {
-  if (is_live(state, at)) {
-    state.tenure->expires_at = at.now;
-    state.tenure->cut_short = true;
+  if (auto& tenure = state.tenure; tenure && is_live(state, at)) {
+    tenure->expires_at = at.now;
+    tenure->cut_short = true;
   }
   if (state.breaker && state.breaker->probe) {
     ProbeGrant& probe = *state.breaker->probe;
