@@ -25,7 +25,8 @@ TEST_CASE("acquire_all grants each resource once, in the order of the names") {
   CHECK(names(*leases) == std::vector<std::string>{"a", "b", "c"});
   CHECK((*leases)[0].token() < (*leases)[1].token());
   CHECK((*leases)[1].token() < (*leases)[2].token());
-  for (const LeaseInfo& info : coordinator.leases().value())
+  const auto leases = coordinator.leases().value();
+  for (const LeaseInfo& info : leases)
     CHECK(info.metadata == "m");
   for (const Lease& lease : *leases)
     CHECK(coordinator.release(lease).value() == ReleaseEffect::released);

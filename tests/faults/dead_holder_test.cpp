@@ -44,7 +44,8 @@ TEST_CASE("a lease that a dead process held is granted at once, and the ledger t
     REQUIRE(store.release(*lease));
     REQUIRE(store.acquire("acquired", {.ttl = 1min}));
     std::vector<std::string> details;
-    for (const auto& record : store.audit({}).value())
+    const auto records = store.audit({}).value();
+    for (const auto& record : records)
       if (record.entry().kind == RecordKind::lease_granted)
         details.push_back(record.entry().detail);
     const std::string gone(holder_gone);

@@ -35,7 +35,8 @@ std::vector<std::string> all_texts(Coordinator& store) {
   const auto delivery = store.claim({.destination = "bank"}).value().at(0);
   note(delivery);
   note(store.settle(delivery, DeliveryOutcome::delivered()).value());
-  for (const AuditRecord& record : store.audit().value()) {
+  const auto records = store.audit().value();
+  for (const AuditRecord& record : records) {
     note(record);
     texts.push_back(encode_json(record));
   }
