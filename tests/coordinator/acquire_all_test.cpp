@@ -25,8 +25,8 @@ TEST_CASE("acquire_all grants each resource once, in the order of the names") {
   CHECK(names(*leases) == std::vector<std::string>{"a", "b", "c"});
   CHECK((*leases)[0].token() < (*leases)[1].token());
   CHECK((*leases)[1].token() < (*leases)[2].token());
-  const auto leases = coordinator.leases().value();
-  for (const LeaseInfo& info : leases)
+  const auto listed = coordinator.leases().value();
+  for (const LeaseInfo& info : listed)
     CHECK(info.metadata == "m");
   for (const Lease& lease : *leases)
     CHECK(coordinator.release(lease).value() == ReleaseEffect::released);
