@@ -26,12 +26,29 @@ BY_CASE = {
     ("enqueue 100", "redis always"): "Entries appended to a list in memory and to a log; wallock "
                                      "writes a row, its record, its index entry and two SHA-256 "
                                      "per message.",
-    ("claim 100", "postgres row"): "One statement acknowledges the whole batch; settle() takes one "
-                                   "delivery at a time, each with its flush.",
-    ("claim 100", "redis always"): "One XACK acknowledges the whole batch; settle() takes one "
-                                   "delivery at a time, each with its flush.",
-    ("claim 100", "sqlite FULL"): "One transaction acknowledges the whole batch; settle() takes "
-                                  "one delivery at a time, each with its flush.",
+    ("one key", "redis always"): "The waiter asks a server that runs already; here it is woken, and "
+                                 "then takes the turnstile, a transaction and a flush of its own.",
+    ("one key", "redis always polling"): "Its waiters ask every millisecond, so that on average one "
+                                         "has just come.",
+    ("one key", "postgres row"): "The waiter's backend is woken inside the server and flushes "
+                                 "once; here a turn, a transaction and a flush follow the "
+                                 "wake-up.",
+    ("enqueue 1", "redis always"): "An entry appended to a list in memory and to a log; wallock "
+                                   "writes a row, its record, an index entry and an outbox row, "
+                                   "five pages in all, and two SHA-256.",
+    ("enqueue 1", "postgres row"): "Two rows in one log record; wallock writes a record, an index "
+                                   "entry and an outbox row more, each on a page of its own.",
+    ("claim 1", "redis always"): "Two log entries in memory; wallock writes a record for the claim "
+                                 "and one for the settlement.",
+    ("claim 1", "postgres row"): "Two updates of one row; wallock writes a record for the claim "
+                                 "and one for the settlement.",
+    ("claim 100", "postgres row"): "One statement for the batch on rows without hashes or "
+                                   "records; wallock writes a record for each claim and each "
+                                   "settlement, and keeps three indexes of its outbox.",
+    ("claim 100", "redis always"): "One XREADGROUP and one XACK in memory; wallock writes a record "
+                                   "for each claim and each settlement, and keeps three indexes "
+                                   "of its outbox.",
+    ("claim 100", "sqlite FULL"): "The same transaction without records, hashes and order.",
 }
 
 
