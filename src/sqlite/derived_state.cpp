@@ -209,9 +209,10 @@ void DerivedState::recorded(DerivedResource& resource) {
   resource.max_fence = std::max(resource.max_fence, entry.token);
   must(entry.state == ActionState::validated || entry.state == ActionState::sealed,
        Invariant::action_moves);
-  if (entry.state != ActionState::validated || !entry.resource) return;
-  deliveries_[now_.position] = {.resource = entry.resource->str()};
-  lines_[entry.resource->str()].insert(now_.position);
+  const auto& name = entry.resource;
+  if (!name || entry.state != ActionState::validated) return;
+  deliveries_[now_.position] = {.resource = name->str()};
+  lines_[name->str()].insert(now_.position);
 }
 
 bool DerivedState::counts(const DerivedResource& resource) const {
@@ -310,7 +311,7 @@ void DerivedState::tell_of_delivery() {
     return broken(Invariant::action_moves);  // of no action, or of one whose way is over
   }
   DerivedDelivery& delivery = found->second;
-  if (entry.kind == RecordKind::delivery_claimed) return claimed(delivery);
+  if (entry.kind == RecordKind::delivery_claimed) return claimed(found->first, delivery);
   settled(delivery);
   if (entry.kind == RecordKind::delivery_retried) return;
   lines_[delivery.resource].erase(found->first);
@@ -318,7 +319,7 @@ void DerivedState::tell_of_delivery() {
   deliveries_.erase(found);
 }
 
-void DerivedState::claimed(DerivedDelivery& delivery) {
+void DerivedState::claimed(std::uint64_t position, DerivedDelivery& delivery) {
   const LedgerEntry& entry = now_.entry;
   const Instant until = entry.until.value_or(Instant());
   const auto state = delivery.state == ActionState::validated
@@ -326,7 +327,7 @@ void DerivedState::claimed(DerivedDelivery& delivery) {
                          : delivery.state;
   check_granted_token();
   must(entry.state == state, Invariant::action_moves);
-  must(!is_blocked(*entry.subject, delivery.resource), Invariant::claim_line);
+  must(!is_blocked(position, delivery.resource), Invariant::claim_line);
   must(resources_[delivery.resource].breaker.state == BreakerState::closed,
        Invariant::breaker_closed);
   must(!delivery.claim || delivery.claim.epoch() < epoch_ || delivery.claim_until < until,

@@ -120,7 +120,7 @@ class DerivedState {
   void probing(DerivedResource& resource);
   void probe_over(DerivedResource& resource);
   void forced(DerivedResource& resource);
-  void claimed(DerivedDelivery& delivery);
+  void claimed(std::uint64_t position, DerivedDelivery& delivery);
   void settled(DerivedDelivery& delivery);
 
   void check_granted_token();

@@ -33,8 +33,10 @@ std::optional<EventRow> read_event(const Query& query) {
                          .detail = std::string(query.text(11))}};
   if (!query.is_null(5)) {
     const std::int64_t state = query.integer(5);
-    legal = legal && state >= 0 && state <= 4;
-    row.entry.state = static_cast<ActionState>(state);
+    const bool is_known =
+        state >= 0 && state <= static_cast<std::int64_t>(ActionState::quarantined);
+    legal = legal && is_known;
+    if (is_known) row.entry.state = static_cast<ActionState>(state);
   }
   if (!query.is_null(6)) row.entry.subject = static_cast<std::uint64_t>(query.integer(6));
   if (!query.is_null(7)) row.entry.until = query.instant(7);

@@ -121,10 +121,18 @@ void execute(Hand& hand, Tally& tally) {
 
 void deliver(Hand& hand, Tally& tally) {
   const auto sent = hand.store.claim({.destination = "post", .limit = 2, .wait = 1ms});
-  if (!note(tally, sent)) return;
+  if (!note(tally, sent) || sent->empty()) return;
+  const auto outcome =
+      hand.number % 3 == 0 ? DeliveryOutcome::retry(1ms) : DeliveryOutcome::delivered();
+  if (hand.number % 2 == 0) {
+    std::vector<Settlement> settlements;
+    for (const Delivery& delivery : *sent)
+      settlements.push_back({delivery, outcome});
+    note(tally, hand.store.settle_all(settlements));
+    return;
+  }
   for (const Delivery& delivery : *sent)
-    note(tally, hand.store.settle(delivery, hand.number % 3 == 0 ? DeliveryOutcome::retry(1ms)
-                                                                 : DeliveryOutcome::delivered()));
+    note(tally, hand.store.settle(delivery, outcome));
 }
 
 void look(Hand& hand, Tally& tally) {
