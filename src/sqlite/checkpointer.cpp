@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <new>
 
 #include "sqlite/sql_error.hpp"
 
@@ -25,11 +26,19 @@ int Checkpointer::on_wal(void* self, sqlite3* /*db*/, const char* /*name*/, int 
   return SQLITE_OK;
 }
 
-void Checkpointer::after_commit(Session& session) {
+void Checkpointer::after_commit(Session& session) noexcept {
   if (frames_ < usual_frames) next_at_ = usual_frames;
   if (frames_ < next_at_) return;
-  if (checkpoint(session)) ++count_;
+  if (has_checkpointed(session)) ++count_;
   next_at_ = std::max(usual_frames, frames_ + retry_frames);
+}
+
+bool Checkpointer::has_checkpointed(Session& session) noexcept {
+  try {
+    return checkpoint(session).has_value();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 Status Checkpointer::checkpoint(Session& session) {

@@ -27,13 +27,14 @@ class Checkpointer {
 
   // Between two transactions: checkpoints if the log has grown long enough. Skips its turn while
   // another process holds the lock; every error is harmless, the log only stays longer.
-  void after_commit(Session& session);
+  void after_commit(Session& session) noexcept;
 
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
   static int on_wal(void* self, sqlite3*, const char*, int frames);
+  [[nodiscard]] bool has_checkpointed(Session& session) noexcept;
   [[nodiscard]] Status checkpoint(Session& session);
 
   const std::string path_;

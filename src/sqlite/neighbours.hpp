@@ -49,7 +49,8 @@ class Neighbours {
   void news_of(std::span<const ActionRequest> actions) const noexcept {
     const Destination* last = nullptr;
     for (const ActionRequest& action : actions) {
-      if (action.destination()) ring_unless(last, *action.destination());
+      const auto& destination = action.destination();
+      if (destination) ring_unless(last, *destination);
     }
   }
   void news_of(std::span<const SettleRequest> settled) const noexcept {

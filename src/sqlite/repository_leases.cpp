@@ -10,11 +10,12 @@ Result<std::optional<rules::PriorRequest>> find_prior(WriteTransaction& transact
   if (!request) return std::optional<rules::PriorRequest>();
   auto found = transaction.session().actions.find(transaction.db(), *request);
   if (!found) return fail(found.error());
-  if (!*found) return std::optional<rules::PriorRequest>();
-  return std::optional(rules::PriorRequest{.kind = (*found)->kind,
-                                           .resource = std::move((*found)->resource),
-                                           .token = (*found)->token,
-                                           .actor = std::move((*found)->actor)});
+  std::optional<RecordedAction>& recorded = *found;
+  if (!recorded) return std::optional<rules::PriorRequest>();
+  return std::optional(rules::PriorRequest{.kind = recorded->kind,
+                                           .resource = std::move(recorded->resource),
+                                           .token = recorded->token,
+                                           .actor = std::move(recorded->actor)});
 }
 
 Result<Lease> lease_of(const rules::AcquireCommand& command, const rules::Grant& grant,

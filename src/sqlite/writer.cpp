@@ -354,10 +354,7 @@ bool Writer::has_written() const noexcept {
 }
 
 void Writer::checkpoint() noexcept {
-  try {
-    checkpointer_.after_commit(*session_);
-  } catch (const std::bad_alloc&) {  // the log stays longer, until the next commit
-  }
+  checkpointer_.after_commit(*session_);
   if (sqlite3_get_autocommit(session_->connection->handle()) == 0) broken_ = true;
 }
 
