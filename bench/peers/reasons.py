@@ -26,10 +26,11 @@ BY_CASE = {
     ("enqueue 100", "redis always"): "Entries appended to a list in memory and to a log; wallock "
                                      "writes a row, its record, its index entry and two SHA-256 "
                                      "per message.",
-    ("one key", "redis always"): "The waiter asks a server that runs already; here it is woken, and "
-                                 "then takes the turnstile, a transaction and a flush of its own.",
-    ("one key", "redis always polling"): "Its waiters ask every millisecond, so that on average one "
-                                         "has just come.",
+    ("one key", "redis always"): "The waiter asks a server that runs already; here it is woken, "
+                                 "and then takes the turnstile, a transaction and a flush of its "
+                                 "own.",
+    ("one key", "redis always polling"): "Its waiters ask every millisecond, so that on average "
+                                         "one has just come.",
     ("one key", "postgres row"): "The waiter's backend is woken inside the server and flushes "
                                  "once; here a turn, a transaction and a flush follow the "
                                  "wake-up.",
