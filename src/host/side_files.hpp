@@ -1,9 +1,9 @@
 // The files that SQLite keeps beside a database: whether they are the database's own.
 #pragma once
 
-#include <string>
+#include <sys/stat.h>
 
-struct stat;
+#include <string>
 
 namespace wallock::host {
 
