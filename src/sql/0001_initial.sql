@@ -1,6 +1,5 @@
 -- Schema version 1. Every bound that a rule keeps is kept here again, so that a wrong program, or a
--- right one with a wrong rule, is refused by the file itself. Rows that the library writes often
--- are refused with FAIL, one by one: ABORT would have SQLite keep a journal of each such statement.
+-- right one with a wrong rule, is refused by the file itself.
 --
 -- Times named *_at, due and born are nanoseconds on the boot clock of the epoch they were written
 -- in; recorded_at is microseconds of wall time, for people. Tokens are FencingToken::value().
@@ -70,7 +69,7 @@ WHEN EXISTS (SELECT 1 FROM wallock_resources
              WHERE resource = NEW.resource
                AND (max_fence > NEW.max_fence OR issued > NEW.issued))
 BEGIN
-  SELECT RAISE(FAIL, 'wallock: a fence never falls');
+  SELECT RAISE(ABORT, 'wallock: a fence never falls');
 END;
 
 -- One row per resource. A missing or illegal row never reads as closed (INV-05).
@@ -106,7 +105,7 @@ CREATE TRIGGER wallock_breakers_close_only_by_a_probe
 BEFORE UPDATE ON wallock_breakers
 WHEN NEW.generation < OLD.generation OR (OLD.state = 1 AND NEW.state = 0)
 BEGIN
-  SELECT RAISE(FAIL, 'wallock: a breaker closes only through a probe');
+  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
 END;
 
 CREATE TRIGGER wallock_breakers_replaced_only_by_a_probe
@@ -114,7 +113,7 @@ BEFORE INSERT ON wallock_breakers
 WHEN NEW.state = 0 AND EXISTS (SELECT 1 FROM wallock_breakers
                                WHERE resource = NEW.resource AND state = 1)
 BEGIN
-  SELECT RAISE(FAIL, 'wallock: a breaker closes only through a probe');
+  SELECT RAISE(ABORT, 'wallock: a breaker closes only through a probe');
 END;
 
 CREATE TRIGGER wallock_breakers_open_row_stays
@@ -210,7 +209,8 @@ CREATE INDEX wallock_deliveries_claimed
 CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource, position);
 
 -- A delivery leaves the outbox only with its last record, and is sealed only under its current
--- claim. (The record is the one just appended.)
+-- claim. (The record is the one just appended.) FAIL, not ABORT, for which SQLite would keep a
+-- journal of every settlement: a refused row ends a longer statement, what left before it has left.
 CREATE TRIGGER wallock_deliveries_leave_gate
 BEFORE DELETE ON wallock_deliveries
 BEGIN

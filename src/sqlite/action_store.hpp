@@ -62,7 +62,7 @@ class ActionStore {
       "FROM wallock_lease_queue_events WHERE action_id = ?1"};
   Statement salt_{"SELECT salt FROM wallock_payloads WHERE position = ?1"};
   Statement insert_payload_{
-      "INSERT OR FAIL INTO wallock_payloads (position, token, fence, salt, destination, "
+      "INSERT INTO wallock_payloads (position, token, fence, salt, destination, "
       "amount_units, amount_places, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"};
 
   ledger::RandomSource random_;

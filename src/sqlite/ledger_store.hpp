@@ -67,8 +67,7 @@ class LedgerStore {
   Statement select_top_{
       "SELECT leaf_hash, nodes FROM wallock_lease_queue_events WHERE position = ?1"};
   Statement insert_{
-      "INSERT OR FAIL INTO wallock_lease_queue_events (position, kind, resource, action_id, token, "
-      "state, "
+      "INSERT INTO wallock_lease_queue_events (position, kind, resource, action_id, token, state, "
       "subject, until_at, score, digest, actor, detail, recorded_at, leaf_hash, nodes) "
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"};
 

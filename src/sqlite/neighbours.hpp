@@ -53,10 +53,12 @@ class Neighbours {
       if (destination) ring_unless(last, *destination);
     }
   }
-  void news_of(std::span<const SettleRequest> settled) const noexcept {
+  // Of those that were settled: what stood behind them in their resources' lines may be ready.
+  void news_of(std::span<const SettleRequest> requests,
+               std::span<const Result<Settled>> answers) const noexcept {
     const Destination* last = nullptr;
-    for (const SettleRequest& request : settled)
-      ring_unless(last, request.destination);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      if (answers[i]) ring_unless(last, requests[i].destination);
   }
 
  private:

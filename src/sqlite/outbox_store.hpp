@@ -57,8 +57,7 @@ class OutboxStore {
   "AND b.failed_probes = 0 AND b.timeouts >= 0 "
 
   Statement enqueue_{
-      "INSERT OR FAIL INTO wallock_deliveries (position, resource, destination, state, born, due, "
-      "attempt, "
+      "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "
       "claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
       "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), ?4, ?4, 0, 0, 0)"};
   Statement expired_{
@@ -77,15 +76,14 @@ class OutboxStore {
       "SELECT e.action_id, p.payload FROM wallock_lease_queue_events AS e "
       "JOIN wallock_payloads AS p ON p.position = e.position WHERE e.position = ?1"};
   Statement update_{
-      "UPDATE OR FAIL wallock_deliveries SET state = ?2, due = ?3, attempt = ?4, claim_token = ?5, "
+      "UPDATE wallock_deliveries SET state = ?2, due = ?3, attempt = ?4, claim_token = ?5, "
       "claim_expires_at = ?6 WHERE position = ?1"};
   Statement delete_{"DELETE FROM wallock_deliveries WHERE position = ?1"};
   Statement promote_{
-      "UPDATE OR FAIL wallock_deliveries SET state = 0 WHERE state = 1 AND position = "
+      "UPDATE wallock_deliveries SET state = 0 WHERE state = 1 AND position = "
       "(SELECT min(position) FROM wallock_deliveries WHERE resource = ?1)"};
   Statement bury_{
-      "INSERT OR FAIL INTO wallock_dead_letters (position, resource, destination, attempts, "
-      "recorded_at) "
+      "INSERT INTO wallock_dead_letters (position, resource, destination, attempts, recorded_at) "
       "SELECT position, resource, destination, attempt, ?2 FROM wallock_deliveries "
       "WHERE position = ?1"};
 };

@@ -30,6 +30,19 @@ Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction, cons
   return results;
 }
 
+// Writes what was decided: the actions first, then what spends their token.
+Result<std::vector<ActionResult>> carry_out(WriteTransaction& transaction, const Grounds& grounds,
+                                            std::span<const ActionRequest> actions,
+                                            const StoredResource& stored,
+                                            const rules::Change& change) {
+  auto results = record_all(transaction, grounds, actions);
+  if (!results) return results;
+  if (auto ok = transaction.spend(grounds.token, grounds.resource, stored, change); !ok) {
+    return fail(ok.error());
+  }
+  return results;
+}
+
 std::optional<Lease> next_lease(const Lease& lease, const rules::CommitDecision& decision,
                                 Instant requested_at, Instant now) {
   if (!decision.next_token) return std::nullopt;
@@ -114,20 +127,15 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
                                                     .actions = actions.size()},
                                                    transaction.moment());
         if (!decision) return fail(decision.error());
-        const FencingToken fence = rules::fence(stored->state, transaction.moment());
         if (auto ok = writer_.run_work(transaction, lease.token(), work); !ok) {
           return fail(ok.error());
         }
         const Grounds grounds{.resource = lease.resource(),
                               .token = lease.token(),
-                              .fence = fence,
+                              .fence = rules::fence(stored->state, transaction.moment()),
                               .holder = lease.holder()};
-        auto results = record_all(transaction, grounds, actions);
+        auto results = carry_out(transaction, grounds, actions, *stored, decision->change);
         if (!results) return fail(results.error());
-        if (auto ok = transaction.spend(grounds.token, lease.resource(), *stored, decision->change);
-            !ok) {
-          return fail(ok.error());
-        }
         return Committed(*std::move(results), false,
                          next_lease(lease, *decision, requested_at, transaction.now()));
       });
@@ -160,17 +168,13 @@ Result<Committed> Repository::execute(const ExecuteCommand& command,
                                                     .actions = actions.size()},
                                                    transaction.moment());
         if (!decision) return fail(decision.error());
-        const FencingToken fence = rules::fence(stored->state, transaction.moment());
         if (auto ok = writer_.run_work(transaction, *token, work); !ok) return fail(ok.error());
         const Grounds grounds{.resource = command.resource,
                               .token = *token,
-                              .fence = fence,
+                              .fence = rules::fence(stored->state, transaction.moment()),
                               .holder = command.holder};
-        auto results = record_all(transaction, grounds, actions);
+        auto results = carry_out(transaction, grounds, actions, *stored, decision->change);
         if (!results) return fail(results.error());
-        if (auto ok = transaction.spend(*token, command.resource, *stored, decision->change); !ok) {
-          return fail(ok.error());
-        }
         return Committed(*std::move(results), false);
       });
   if (answer && !answer->replayed()) {

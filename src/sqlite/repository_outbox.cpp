@@ -105,8 +105,7 @@ Result<std::vector<Result<Settled>>> Repository::settle_all(std::span<const Sett
                     }
                     return answers;
                   });
-  // What stood behind them in their resources' lines may be ready now.
-  if (settled) neighbours_.news_of(requests);
+  if (settled) neighbours_.news_of(requests, *settled);
   return settled;
 }
 

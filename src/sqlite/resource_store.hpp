@@ -66,22 +66,18 @@ class ResourceStore {
       " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource"
       " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
   Statement insert_{
-      "INSERT OR FAIL INTO wallock_resources (resource, max_fence, issued, holder, instance, "
-      "granted_at, "
+      "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, granted_at, "
       "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
   // A fence never falls: a row that would is not found, and the write refused.
   Statement grant_{
-      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = "
-      "?5, "
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = ?5, "
       "granted_at = ?6, expires_at = ?7, request = ?8, metadata = ?9 "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement keep_{
-      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?4, "
-      "expires_at = ?5 "
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?4, expires_at = ?5 "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   Statement end_{
-      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = "
-      "NULL, "
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = NULL, "
       "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL "
       "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};
   // The same of a commit, as keep_ and end_.
@@ -89,14 +85,13 @@ class ResourceStore {
   "WHERE resource = ?1 AND max_fence < ?4 AND issued BETWEEN ?4 AND ?3 " \
   "AND EXISTS (SELECT 1 FROM wallock_breakers WHERE resource = ?1 AND state = 0)"
   Statement spend_and_keep_{
-      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?5, "
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?5, "
       "expires_at = ?6 " WALLOCK_MAY_SPEND};
   Statement spend_and_end_{
-      "UPDATE OR FAIL wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, "
-      "instance = NULL, granted_at = NULL, expires_at = NULL, request = NULL, metadata = "
-      "NULL " WALLOCK_MAY_SPEND};
+      "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = NULL, "
+      "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL " WALLOCK_MAY_SPEND};
   Statement upsert_breaker_{
-      "INSERT OR FAIL INTO wallock_breakers (resource, state, forced, timeouts, generation, "
+      "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "
       "probe_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
       "ON CONFLICT (resource) DO UPDATE SET state = excluded.state, forced = excluded.forced, "

@@ -56,9 +56,10 @@ TEST_CASE("a ring before the sleep is not slept over, one during it ends it") {
 TEST_CASE("a sleep without a ring ends with its patience") {
   const Shore shore;
   const auto own = shore.open(1);
+  const RawSidecar raw(shore.sidecar());
   own->doorbell().sleep("mail", own->doorbell().rings("mail"), 2ms);
   own->doorbell().sleep("mail", own->doorbell().rings("mail"), -1s);
-  SUCCEED();
+  CHECK(sleepers(raw) == 0);
 }
 
 TEST_CASE("a sleeper that was killed takes no ring from the others") {

@@ -1,6 +1,8 @@
 // Turns: one at a time, in order of arrival, back from the dead.
 #include <atomic>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "host/waiting_queue.hpp"
@@ -13,6 +15,34 @@ using host::Turnstile;
 namespace {
 
 std::size_t in_line(const RawSidecar& raw) { return host::slots_in_use(raw->turnstile.shard); }
+
+// A process that is next in line and stopped, so that it cannot be the quicker one; on a clock that
+// stands still it is not passed over for that.
+struct StoppedWaiter {
+  const ManualClock clock;
+  const Shore shore;
+  const std::unique_ptr<host::Sidecar> own = shore.open(1, clock);
+  const RawSidecar raw{shore.sidecar()};
+  std::optional<Fork> process;
+
+  void queue_behind(Turnstile& turnstile) {
+    REQUIRE(turnstile.enter(0s));
+    process.emplace([this] {
+      const auto sidecar = shore.open(2, clock);
+      if (!sidecar->turnstile().enter(long_enough)) return 1;
+      sidecar->turnstile().leave();
+      return 0;
+    });
+    REQUIRE(await([this] { return in_line(raw) == 1; }));
+    process->signal(SIGSTOP);
+    REQUIRE(waitpid(process->pid(), nullptr, WUNTRACED) == process->pid());
+  }
+  // Has its turn; 0 if it could.
+  int go_on() {
+    process->signal(SIGCONT);
+    return process->wait();
+  }
+};
 
 }  // namespace
 
@@ -81,62 +111,34 @@ TEST_CASE("turns are taken in order of arrival, over threads and openings") {
   CHECK(in_line(raw) == 0);
 }
 
-// The next in line is stopped, so that it cannot be the quicker one; on a clock that stands still
-// it is not passed over for that.
-TEST_CASE("who leaves comes back before the next in line until its stint is over") {
-  const ManualClock clock;
-  const Shore shore;
-  const auto own = shore.open(1, clock);
-  const RawSidecar raw(shore.sidecar());
-  Turnstile without_stint(raw->turnstile, own->membership(), clock, 0s);
-  Turnstile with_stint(raw->turnstile, own->membership(), clock, long_enough);
-  REQUIRE(without_stint.enter(0s));
-  Fork waiter([&] {
-    const auto sidecar = shore.open(2, clock);
-    if (!sidecar->turnstile().enter(long_enough)) return 1;
-    sidecar->turnstile().leave();
-    return 0;
-  });
-  REQUIRE(await([&] { return in_line(raw) == 1; }));
-  waiter.signal(SIGSTOP);
-  REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
+TEST_CASE("who leaves does not overtake the next in line without a stint of its own") {
+  StoppedWaiter next;
+  Turnstile without_stint(next.raw->turnstile, next.own->membership(), next.clock, 0s);
+  Turnstile with_stint(next.raw->turnstile, next.own->membership(), next.clock, long_enough);
+  next.queue_behind(without_stint);
   without_stint.leave();
   CHECK_FALSE(without_stint.enter(0s));
   CHECK_FALSE(with_stint.enter(0s));  // its stint has not begun: it had no turn
-  CHECK(in_line(raw) == 1);
-  waiter.signal(SIGCONT);
-  CHECK(waiter.wait() == 0);
+  CHECK(in_line(next.raw) == 1);
+  CHECK(next.go_on() == 0);
   CHECK(without_stint.enter(0s));
 }
 
-TEST_CASE("a stint is over once somebody else had the turn, or nobody waits any more") {
-  const ManualClock clock;
-  const Shore shore;
-  const auto own = shore.open(1, clock);
-  const auto other = shore.open(2, clock);
-  const RawSidecar raw(shore.sidecar());
-  Turnstile turnstile(raw->turnstile, own->membership(), clock, long_enough);
-  REQUIRE(turnstile.enter(0s));
-  Fork waiter([&] {
-    const auto sidecar = shore.open(3, clock);
-    if (!sidecar->turnstile().enter(long_enough)) return 1;
-    sidecar->turnstile().leave();
-    return 0;
-  });
-  REQUIRE(await([&] { return in_line(raw) == 1; }));
-  waiter.signal(SIGSTOP);
-  REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
+TEST_CASE("a stint goes on from turn to turn, and is over once somebody else had one") {
+  StoppedWaiter next;
+  const auto other = next.shore.open(3, next.clock);
+  Turnstile turnstile(next.raw->turnstile, next.own->membership(), next.clock, long_enough);
+  next.queue_behind(turnstile);
   for (int turn = 0; turn < 3; ++turn) {
     turnstile.leave();
-    CHECK(turnstile.enter(0s));  // goes on
+    CHECK(turnstile.enter(0s));
   }
   turnstile.leave();
-  raw->turnstile.holder.store(other->membership().mark());
+  next.raw->turnstile.holder.store(other->membership().mark());
   CHECK_FALSE(turnstile.enter(0s));
-  raw->turnstile.holder.store(0);
+  next.raw->turnstile.holder.store(0);
   CHECK_FALSE(turnstile.enter(0s));  // behind the waiter now
-  waiter.signal(SIGCONT);
-  CHECK(waiter.wait() == 0);
+  CHECK(next.go_on() == 0);
   CHECK(turnstile.enter(0s));
 }
 
