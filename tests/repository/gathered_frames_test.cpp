@@ -179,6 +179,19 @@ TEST_CASE("frames of a transaction that was rolled back do not overwrite another
   CHECK(spilling.store.verify().value().damage == DamageKind::none);
 }
 
+TEST_CASE("a transaction reads what it wrote to the log and the log does not have yet") {
+  Spilling spilling;
+  spilling.writer->exec(
+      "BEGIN IMMEDIATE; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+      "15) "
+      "INSERT INTO rows SELECT i, CAST(printf('%3000d', i) AS BLOB) FROM n");
+  const char* const same =
+      "SELECT count(*) FROM rows WHERE bytes = CAST(printf('%3000d', id) AS BLOB)";
+  CHECK(spilling.writer->execAndGet(same).getInt() == 15);
+  spilling.writer->exec("COMMIT");
+  CHECK(spilling.raw.integer(same) == 15);
+}
+
 TEST_CASE("a transaction larger than the connection's memory is committed whole") {
   Spilling spilling;
   spilling.writer->exec("BEGIN IMMEDIATE");
