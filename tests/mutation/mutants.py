@@ -1,8 +1,9 @@
 """The mutants: one guard broken in each. (name, file, text as it is, text as broken, test)
 
 The text must stand in the file exactly once: `run.py --check` tells when the code has moved on. A
-mutant belongs to the folder of tests/ that has to notice it, or, in a header, to one file there
-that needs headers only: then it is killed within seconds (`run.py --quick`).
+mutant belongs to the folder of tests/ that has to notice it, with the names of the tests where all take
+long; or, in a header, to one file there that needs headers only: then it is killed within seconds
+(`run.py --quick`).
 """
 
 RULES = "include/wallock/rules/"
@@ -146,9 +147,11 @@ MUTANTS = [
      "      if (auto ok = session.outbox.enqueue(",
      "      sqlite3_exec(transaction.db(), \"COMMIT; BEGIN IMMEDIATE\", nullptr, nullptr,\n"
      "                   nullptr);\n"
-     "      if (auto ok = session.outbox.enqueue(", "process"),
+     "      if (auto ok = session.outbox.enqueue(",
+     "process INV-01 INV-04 INV-08 a storm of kills over 4 processes*"),
     ("a dead holder's lease lasts to its end", STORE + "neighbours.hpp",
-     "return rules::without_dead_holder(state, moment);", "return std::nullopt;", "process"),
+     "return rules::without_dead_holder(state, moment);", "return std::nullopt;",
+     "process what a killed process held is free at once*"),
     # The ledger.
     ("a failed hash is forgotten", "src/ledger/sha256.cpp", "failed_ = true;", "", "ledger"),
     ("a hash that cannot run is handed out", "src/ledger/sha256.cpp",
@@ -246,22 +249,25 @@ MUTANTS = [
      "if (state.tenure && state.tenure->cut_short) result.change.entries.back().detail = "
      "holder_gone;", "", "rules"),
     ("a dead holder's lease is an overlap", STORE + "derived_state.cpp",
-     "resource.lease && entry.detail == holder_gone", "false", "faults"),
+     "resource.lease && entry.detail == holder_gone", "false",
+     "faults a lease is granted while another lives*"),
     ("a grant may say anything", STORE + "derived_state.cpp",
-     "must(died || entry.detail.empty(), Invariant::record_shape);", "", "faults"),
+     "must(died || entry.detail.empty(), Invariant::record_shape);", "",
+     "faults check_invariants*,a lease is granted while another lives*"),
     ("a connection that cannot roll back keeps its lock", STORE + "writer.cpp",
-     "if (broken_) session_.reset();", "", "faults"),
+     "if (broken_) session_.reset();", "", "faults [memory]"),
     ("a checkpoint whose guard stays goes unnoticed", STORE + "writer.cpp",
      "if (sqlite3_get_autocommit(session_->connection->handle()) == 0) broken_ = true;", "",
-     "faults"),
+     "faults [memory]"),
     ("a savepoint that fails is the work's fault", STORE + "writer.hpp",
      "    job.refuse(error);\n    return Ran::broke;",
-     "    static_cast<void>(job), static_cast<void>(error);\n    return Ran::broke;", "faults"),
+     "    static_cast<void>(job), static_cast<void>(error);\n    return Ran::broke;",
+     "faults [memory]"),
     ("a job is not refused without memory", STORE + "job.hpp",
      "answer_.emplace(fail(Errc::out_of_memory));\n    }\n  }",
-     "throw;\n    }\n  }", "faults"),
+     "throw;\n    }\n  }", "faults [memory]"),
     ("work that runs out of memory has failed", STORE + "work_runner.cpp",
      "return Error(Errc::out_of_memory);", "return Error(Errc::work_failed);", "repository"),
     ("checkpoints are not guarded", STORE + "checkpointer.cpp",
-     "if (auto ok = Query(guard, session.begin).run(); !ok) return ok;", "", "faults"),
+     "if (auto ok = Query(guard, session.begin).run(); !ok) return ok;", "", "faults [reset]"),
 ]

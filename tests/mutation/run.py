@@ -40,7 +40,8 @@ def check():
     lost = [f"{name}: its text does not stand exactly once in {file}"
             for name, file, old, _, _ in MUTANTS if place((ROOT / file).read_text(), old) is None]
     lost += [f"{name}: there is no tests/{test}"
-             for name, _, _, _, test in MUTANTS if not (ROOT / "tests" / test).exists()]
+             for name, _, _, _, test in MUTANTS
+             if not (ROOT / "tests" / test.split(" ")[0]).exists()]
     lost += [f"{name}: a header's test may be one file, a source's is a folder"
              for name, file, _, _, test in MUTANTS
              if test.endswith(".cpp") and not file.startswith("include/")]
@@ -137,31 +138,34 @@ class Tree:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
 
-    def built(self, folder):
+    def program(self, test):
+        """The command that runs a test: a folder's program, or those of its tests that match."""
+        folder, *words = test.split(" ", 1)
+        return [self.build / "tests" / f"wallock_test_{folder}", *words]
+
+    def built(self, test):
         environment = {**os.environ, "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
         return subprocess.run(
             ["cmake", "--build", self.build, "-j", str(self.jobs), "--target",
-             f"wallock_test_{folder}"],
+             self.program(test)[0].name],
             capture_output=True, check=False, env=environment).returncode == 0
 
     def fate(self, mutant):
-        _, file, _, _, folder = mutant
+        _, file, _, _, test = mutant
         path = self.tree / file
         text = path.read_text()
         path.write_text(broken(self.tree, mutant))
         try:
-            if not self.built(folder):
+            if not self.built(test):
                 return NOT_BUILT
-            program = self.build / "tests" / f"wallock_test_{folder}"
-            return KILLED if fails([program, "--abort"], self.build) else SURVIVED
+            return KILLED if fails([*self.program(test), "--abort"], self.build) else SURVIVED
         finally:
             path.write_text(text)
 
     def run(self, mutants):
-        for folder in sorted({mutant[4] for mutant in mutants}):
-            program = self.build / "tests" / f"wallock_test_{folder}"
-            if not self.built(folder) or fails([program], self.build):
-                raise SystemExit(f"the tests of {folder} fail without a mutant")
+        for test in sorted({mutant[4] for mutant in mutants}):
+            if not self.built(test) or fails(self.program(test), self.build):
+                raise SystemExit(f"the tests of {test} fail without a mutant")
         for mutant in mutants:
             yield mutant, self.fate(mutant)
 
