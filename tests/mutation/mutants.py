@@ -1,9 +1,9 @@
 """The mutants: one guard broken in each. (name, file, text as it is, text as broken, test)
 
 The text must stand in the file exactly once: `run.py --check` tells when the code has moved on. A
-mutant belongs to the folder of tests/ that has to notice it, with the names of the tests where all take
-long; or, in a header, to one file there that needs headers only: then it is killed within seconds
-(`run.py --quick`).
+mutant belongs to the folder of tests/ that has to notice it, with the names of the tests where all
+take long; or, in a header, to one file there that needs headers only: then it is killed within
+seconds (`run.py --quick`).
 """
 
 RULES = "include/wallock/rules/"
