@@ -1,18 +1,20 @@
 // Whether this build runs under ThreadSanitizer, in which a fork costs a second.
 #pragma once
 
-namespace wallock::test {
-
+// For a test that exists in such a build only.
 #if defined(__SANITIZE_THREAD__)
-inline constexpr bool thread_sanitizer = true;
+#define WALLOCK_THREAD_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-inline constexpr bool thread_sanitizer = true;
-#else
-inline constexpr bool thread_sanitizer = false;
+#define WALLOCK_THREAD_SANITIZER 1
 #endif
-#else
-inline constexpr bool thread_sanitizer = false;
 #endif
+#if !defined(WALLOCK_THREAD_SANITIZER)
+#define WALLOCK_THREAD_SANITIZER 0
+#endif
+
+namespace wallock::test {
+
+inline constexpr bool thread_sanitizer = WALLOCK_THREAD_SANITIZER == 1;
 
 }  // namespace wallock::test
