@@ -1,6 +1,9 @@
 // Turns: one at a time, in order of arrival, back from the dead.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +18,12 @@ using host::Turnstile;
 namespace {
 
 std::size_t in_line(const RawSidecar& raw) { return host::slots_in_use(raw->turnstile.shard); }
+
+// How many have come so far that their place among the others is certain.
+std::ptrdiff_t with_ticket(const RawSidecar& raw) {
+  return std::ranges::count_if(raw->turnstile.slots,
+                               [](const auto& slot) { return slot.ticket.load() != 0; });
+}
 
 // A process that is next in line and stopped, so that it cannot be the quicker one; on a clock that
 // stands still it is not passed over for that.
@@ -33,7 +42,7 @@ struct StoppedWaiter {
       sidecar->turnstile().leave();
       return 0;
     });
-    REQUIRE(await([this] { return in_line(raw) == 1; }));
+    REQUIRE(await([this] { return with_ticket(raw) == 1; }));
     process->signal(SIGSTOP);
     REQUIRE(waitpid(process->pid(), nullptr, WUNTRACED) == process->pid());
   }
@@ -101,7 +110,7 @@ TEST_CASE("turns are taken in order of arrival, over threads and openings") {
       served[i] = next++;
       turnstile.leave();
     });
-    REQUIRE(await([&] { return in_line(raw) == i + 1; }));
+    REQUIRE(await([&] { return with_ticket(raw) == std::ssize(threads); }));
   }
   openings[0]->turnstile().leave();
   for (std::thread& thread : threads)
@@ -206,7 +215,7 @@ TEST_CASE("a waiter notices that the holder of the turn was killed, without bein
     *succeeded = shore.open(3)->turnstile().enter(100 * long_enough);
     return 0;
   });
-  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  REQUIRE(await([&] { return with_ticket(raw) == 1; }));
   holder.kill();
   CHECK(await([&] { return succeeded->load(); }));
 }
@@ -237,7 +246,7 @@ TEST_CASE("a stopped waiter holds up nobody for longer than the grace") {
   const RawSidecar raw(shore.sidecar());
   REQUIRE(own->turnstile().enter(0s));
   Fork waiter([&] { return shore.open(2)->turnstile().enter(long_enough) ? 0 : 1; });
-  REQUIRE(await([&] { return in_line(raw) == 1; }));
+  REQUIRE(await([&] { return with_ticket(raw) == 1; }));
   waiter.signal(SIGSTOP);
   REQUIRE(waitpid(waiter.pid(), nullptr, WUNTRACED) == waiter.pid());
   own->turnstile().leave();
