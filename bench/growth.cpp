@@ -83,13 +83,10 @@ void add_resources(const std::string& path, std::size_t count, Leases leases) {
   const std::string tenure =
       leases == Leases::expired ? "'worker-0', 1, 1, 2" : "NULL, NULL, NULL, NULL";
   raw.run(numbers_below(count) +
-          "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, "
-          "granted_at, expires_at) SELECT printf('account-%08d', i), (1 << 43) - 1, 1 << 43, " +
+          "INSERT INTO wallock_resources (resource, max_fence, issued, has_breaker, holder, "
+          "instance, granted_at, expires_at) SELECT printf('account-%08d', i), (1 << 43) - 1, "
+          "1 << 43, 0, " +
           tenure + " FROM n");
-  raw.run(numbers_below(count) +
-          "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
-          "failed_probes, interval_ns, since_at, epoch) "
-          "SELECT printf('account-%08d', i), 0, 0, 0, 0, 0, 0, 0, 1 FROM n");
   raw.run("COMMIT");
 }
 

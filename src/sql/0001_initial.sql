@@ -45,17 +45,20 @@ CREATE TABLE wallock_migrations (
 
 -- One row per resource: its fence, its latest token, and the lease on it, if any. What was fenced
 -- stays fenced: every UPDATE of the library has "max_fence <= new AND issued <= new" in its WHERE,
--- which costs a tenth of a trigger.
+-- which costs a tenth of a trigger. Until something happens to its breaker, that is CLOSED and has
+-- no row of its own: most resources never pay for one.
 CREATE TABLE wallock_resources (
-  resource   TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
-  max_fence  INTEGER NOT NULL CHECK (max_fence >= 0),
-  issued     INTEGER NOT NULL CHECK (issued >= max_fence),
-  holder     TEXT,
-  instance   INTEGER,
-  granted_at INTEGER,
-  expires_at INTEGER,
-  request    TEXT,
-  metadata   BLOB    CHECK (metadata IS NULL OR length(metadata) <= 4096),
+  resource    TEXT    NOT NULL PRIMARY KEY
+                      CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
+  max_fence   INTEGER NOT NULL CHECK (max_fence >= 0),
+  issued      INTEGER NOT NULL CHECK (issued >= max_fence),
+  has_breaker INTEGER NOT NULL CHECK (has_breaker IN (0, 1)),  -- in wallock_breakers
+  holder      TEXT,
+  instance    INTEGER,
+  granted_at  INTEGER,
+  expires_at  INTEGER,
+  request     TEXT,
+  metadata    BLOB    CHECK (metadata IS NULL OR length(metadata) <= 4096),
   CHECK (holder IS NOT NULL OR (instance IS NULL AND granted_at IS NULL AND expires_at IS NULL
                                 AND request IS NULL AND metadata IS NULL)),
   CHECK (holder IS NULL OR (instance IS NOT NULL AND granted_at IS NOT NULL
@@ -72,7 +75,23 @@ BEGIN
   SELECT RAISE(ABORT, 'wallock: a fence never falls');
 END;
 
--- One row per resource. A missing or illegal row never reads as closed (INV-05).
+-- Fires only for statements that name the column: granting, committing and releasing do not.
+CREATE TRIGGER wallock_resources_breaker_stays
+BEFORE UPDATE OF has_breaker ON wallock_resources WHEN NEW.has_breaker < OLD.has_breaker
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a breaker is not forgotten');
+END;
+
+CREATE TRIGGER wallock_resources_breaker_never_replaced
+BEFORE INSERT ON wallock_resources
+WHEN NEW.has_breaker = 0 AND EXISTS (SELECT 1 FROM wallock_resources
+                                     WHERE resource = NEW.resource AND has_breaker = 1)
+BEGIN
+  SELECT RAISE(ABORT, 'wallock: a breaker is not forgotten');
+END;
+
+-- The row of each breaker that something happened to. One that is illegal, or missing where
+-- has_breaker tells of it, never reads as closed (INV-05).
 CREATE TABLE wallock_breakers (
   resource         TEXT    NOT NULL PRIMARY KEY
                            CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 255),
@@ -120,6 +139,13 @@ CREATE TRIGGER wallock_breakers_open_row_stays
 BEFORE DELETE ON wallock_breakers WHEN OLD.state <> 0
 BEGIN
   SELECT RAISE(ABORT, 'wallock: the row of an open breaker stays');
+END;
+
+-- A resource that somebody removes takes its breaker with it, unless that is open.
+CREATE TRIGGER wallock_resources_removed_with_breaker
+BEFORE DELETE ON wallock_resources
+BEGIN
+  DELETE FROM wallock_breakers WHERE resource = OLD.resource;
 END;
 
 -- The ledger: append-only, one row per state change, leaf n of the Merkle tree at position n.

@@ -38,7 +38,7 @@ class Check {
 
   [[nodiscard]] Status run() {
     for (const auto part : {&Check::told, &Check::action_ids, &Check::scores, &Check::meta,
-                            &Check::resources, &Check::breakers, &Check::payloads,
+                            &Check::resources, &Check::lone_breakers, &Check::payloads,
                             &Check::strangers, &Check::deliveries, &Check::dead_letters}) {
       if (auto ok = (this->*part)(); !ok) return ok;
     }
@@ -71,7 +71,7 @@ class Check {
   [[nodiscard]] Status scores();
   [[nodiscard]] Status meta();
   [[nodiscard]] Status resources();
-  [[nodiscard]] Status breakers();
+  [[nodiscard]] Status lone_breakers();
   [[nodiscard]] Status payloads();
   [[nodiscard]] Status strangers();
   [[nodiscard]] Status deliveries();
@@ -144,34 +144,31 @@ Status Check::meta() {
 
 Status Check::resources() {
   auto missing = state_.resources();
-  auto done =
-      each("SELECT resource, max_fence, issued, holder, expires_at, request FROM wallock_resources",
-           [&](const Query& query) {
-             const auto told = missing.find(std::string(query.text(0)));
-             if (told == missing.end() || !same(state_, told->second, query)) {
-               broken(Invariant::resource_row, std::nullopt, query.text(0));
-             }
-             if (told != missing.end()) missing.erase(told);
-           });
+  auto done = each(
+      "SELECT r.resource, r.max_fence, r.issued, r.holder, r.expires_at, "
+      "r.request, " WALLOCK_BREAKER_COLUMNS
+      " FROM wallock_resources AS r LEFT JOIN wallock_breakers AS b ON b.resource = r.resource",
+      [&](const Query& query) {
+        const auto told = missing.find(std::string(query.text(0)));
+        if (told == missing.end() || !same(state_, told->second, query)) {
+          broken(Invariant::resource_row, std::nullopt, query.text(0));
+        }
+        if (told == missing.end()) return;
+        const auto breaker = read_breaker(query, 6);
+        if (!breaker || !same(told->second.breaker, *breaker)) {
+          broken(Invariant::breaker_row, std::nullopt, query.text(0));
+        }
+        missing.erase(told);
+      });
   for (const auto& [resource, told] : missing)
     broken(Invariant::resource_row, std::nullopt, resource);
   return done;
 }
 
-Status Check::breakers() {
-  auto missing = state_.resources();
-  auto done = each("SELECT b.resource, " WALLOCK_BREAKER_COLUMNS " FROM wallock_breakers AS b",
-                   [&](const Query& query) {
-                     const auto told = missing.find(std::string(query.text(0)));
-                     const auto row = read_breaker(query, 1);
-                     if (told == missing.end() || !row || !same(told->second.breaker, *row)) {
-                       broken(Invariant::breaker_row, std::nullopt, query.text(0));
-                     }
-                     if (told != missing.end()) missing.erase(told);
-                   });
-  for (const auto& [resource, told] : missing)
-    broken(Invariant::breaker_row, std::nullopt, resource);
-  return done;
+Status Check::lone_breakers() {
+  return each(
+      "SELECT resource FROM wallock_breakers EXCEPT SELECT resource FROM wallock_resources",
+      [&](const Query& query) { broken(Invariant::breaker_row, std::nullopt, query.text(0)); });
 }
 
 // An action with a destination is VALIDATED by its commit, one without is SEALED.

@@ -51,23 +51,27 @@ class OutboxStore {
   "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
   "d.claim_expires_at, d.destination"
 
+#define WALLOCK_DELIVERIES_WITH_BREAKER                     \
+  " FROM wallock_deliveries AS d "                          \
+  "JOIN wallock_resources AS r ON r.resource = d.resource " \
+  "LEFT JOIN wallock_breakers AS b ON b.resource = d.resource "
+
 // What is_legal asks of a CLOSED row: one that is not legal is passed over like an open one.
-#define WALLOCK_BREAKER_CLOSED                                                    \
-  "b.state = 0 AND b.forced = 0 AND b.probe_token IS NULL AND b.interval_ns = 0 " \
-  "AND b.failed_probes = 0 AND b.timeouts >= 0 "
+#define WALLOCK_BREAKER_CLOSED                                                        \
+  "CASE WHEN b.resource IS NULL THEN r.has_breaker = 0 ELSE r.has_breaker = 1 "       \
+  "AND b.state = 0 AND b.forced = 0 AND b.probe_token IS NULL AND b.interval_ns = 0 " \
+  "AND b.failed_probes = 0 AND b.timeouts >= 0 END "
 
   Statement enqueue_{
       "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "
       "claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
       "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), ?4, ?4, 0, 0, 0)"};
-  Statement expired_{
-      "SELECT " WALLOCK_DELIVERY_COLUMNS
-      " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
-      "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 "
-      "AND " WALLOCK_BREAKER_CLOSED "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
+  Statement expired_{"SELECT " WALLOCK_DELIVERY_COLUMNS WALLOCK_DELIVERIES_WITH_BREAKER
+                     "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 "
+                     "AND " WALLOCK_BREAKER_CLOSED
+                     "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
   Statement ready_{
-      "SELECT " WALLOCK_DELIVERY_COLUMNS
-      " FROM wallock_deliveries AS d JOIN wallock_breakers AS b ON b.resource = d.resource "
+      "SELECT " WALLOCK_DELIVERY_COLUMNS WALLOCK_DELIVERIES_WITH_BREAKER
       "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND " WALLOCK_BREAKER_CLOSED
       "ORDER BY d.due, d.position LIMIT ?3"};
   Statement find_{"SELECT " WALLOCK_DELIVERY_COLUMNS

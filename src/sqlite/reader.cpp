@@ -99,8 +99,8 @@ Result<BreakerStatus> Reader::breaker(const ResourceName& resource, const Breake
   Query query(db(), breaker_, resource.str());
   const auto row = query.step();
   if (!row) return fail(row.error());
-  auto stored = !*row || (query.is_null(0) && query.is_null(1)) ? std::optional(BreakerRow{})
-                                                                : read_breaker(query, 2);
+  if (!*row) return fail(Errc::store_corrupt);
+  const auto stored = read_breaker(query, 0);
   if (!stored) {
     return fail(Error(Errc::breaker_illegal, ErrorFacts{.resource = resource.str()}));
   }

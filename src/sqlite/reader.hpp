@@ -84,10 +84,7 @@ class Reader {
   Statement edge_{
       "SELECT (SELECT epoch FROM wallock_meta WHERE id = 1), "
       "(SELECT max(position) FROM wallock_lease_queue_events)"};
-  Statement breaker_{"SELECT r.resource, b.resource, " WALLOCK_BREAKER_COLUMNS
-                     " FROM (SELECT ?1 AS resource) AS wanted"
-                     " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource"
-                     " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
+  Statement breaker_{"SELECT " WALLOCK_BREAKER_COLUMNS WALLOCK_RESOURCE_WITH_BREAKER};
   Statement leases_{
       "SELECT resource, issued, holder, instance, granted_at, expires_at, metadata "
       "FROM wallock_resources WHERE holder IS NOT NULL AND expires_at > ?1 AND issued >= ?2 "

@@ -11,7 +11,16 @@ using rules::ResourceState;
 using rules::Tenure;
 
 // Columns of ResourceStore::select_.
-enum Column : int { max_fence, issued, holder, instance, granted_at, expires_at, request, breaker };
+enum Column : int {
+  max_fence,
+  issued,
+  holder,
+  instance,
+  granted_at,
+  expires_at,
+  request,
+  has_breaker  // the first of the breaker's
+};
 
 Result<std::optional<Tenure>> read_tenure(const Query& query) {
   if (query.is_null(holder)) return std::optional<Tenure>();
@@ -43,15 +52,8 @@ std::optional<ProbeGrant> read_probe(const Query& query, int first) {
                     .expires_at = query.instant(first + 3)};
 }
 
-// A write that found no row would have let a fence fall.
-Status changed_one(sqlite3* db, Status done) {
-  if (done && sqlite3_changes(db) != 1) return fail(Errc::invariant_violated);
-  return done;
-}
-
-}  // namespace
-
-std::optional<BreakerRow> read_breaker(const Query& query, int first) {
+// The breaker's own row; empty unless it is legal.
+std::optional<BreakerRow> read_breaker_row(const Query& query, int first) {
   const std::int64_t state = query.integer(first);
   const auto timeouts = to_count(query.integer(first + 2));
   const auto failed = to_count(query.integer(first + 4));
@@ -71,6 +73,20 @@ std::optional<BreakerRow> read_breaker(const Query& query, int first) {
   return is_legal(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
+// A write that found no row would have let a fence fall.
+Status changed_one(sqlite3* db, Status done) {
+  if (done && sqlite3_changes(db) != 1) return fail(Errc::invariant_violated);
+  return done;
+}
+
+}  // namespace
+
+std::optional<BreakerRow> read_breaker(const Query& query, int first) {
+  const bool has_row = !query.is_null(first + 1);
+  if (has_row != (query.integer(first) != 0)) return std::nullopt;
+  return has_row ? read_breaker_row(query, first + 2) : std::optional(BreakerRow{});
+}
+
 Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& resource,
                                            std::uint64_t generation) {
   if (generation_ != generation || remembered_.size() >= most_remembered) remembered_.clear();
@@ -88,14 +104,9 @@ Result<StoredResource> ResourceStore::read(sqlite3* db, const ResourceName& reso
   const auto row = query.step();
   if (!row) return fail(row.error());
   if (!*row) return fail(Errc::store_corrupt);
-  StoredResource found;
-  found.has_row = !query.is_null(max_fence);
-  found.has_breaker_row = !query.is_null(breaker);
-  if (found.has_breaker_row) {
-    found.state.breaker = read_breaker(query, breaker + 1);
-  } else if (found.has_row) {
-    found.state.breaker.reset();
-  }
+  StoredResource found{.has_row = !query.is_null(max_fence),
+                       .has_breaker = query.integer(has_breaker) != 0};
+  found.state.breaker = read_breaker(query, has_breaker);
   if (!found.has_row) return found;
   found.state.max_fence = query.token(max_fence);
   found.state.issued = query.token(issued);
@@ -112,11 +123,14 @@ Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const Sto
   if (row_differs || !before.has_row) {
     if (auto ok = write_row(db, resource, before, next, metadata); !ok) return ok;
   }
-  const bool breaker_differs = next.breaker != before.state.breaker || !before.has_breaker_row;
-  if (breaker_differs && next.breaker) {
-    if (auto ok = write_breaker(db, resource, *next.breaker); !ok) return ok;
+  const bool breaker_differs = next.breaker && next.breaker != before.state.breaker;
+  if (breaker_differs) {
+    if (auto ok = write_breaker(db, resource, before, *next.breaker); !ok) return ok;
   }
-  remember(resource, before, next);
+  remembered_.insert_or_assign(
+      resource.str(),
+      StoredResource{
+          .state = next, .has_row = true, .has_breaker = before.has_breaker || breaker_differs});
   return {};
 }
 
@@ -129,16 +143,12 @@ Status ResourceStore::spend(sqlite3* db, FencingToken token, const ResourceName&
                    .run()
              : Query(db, spend_and_end_, resource.str(), next.max_fence, next.issued, token).run();
   done = changed_one(db, std::move(done));
-  if (done) remember(resource, before, next);
+  if (done) {
+    remembered_.insert_or_assign(
+        resource.str(),
+        StoredResource{.state = next, .has_row = true, .has_breaker = before.has_breaker});
+  }
   return done;
-}
-
-void ResourceStore::remember(const ResourceName& resource, const StoredResource& before,
-                             const ResourceState& next) {
-  remembered_.insert_or_assign(
-      resource.str(), StoredResource{.state = next,
-                                     .has_row = true,
-                                     .has_breaker_row = before.has_breaker_row || next.breaker});
 }
 
 // `metadata` tells a new grant from a lease that goes on, whose own stays as it is.
@@ -175,7 +185,11 @@ Status ResourceStore::write_row(sqlite3* db, const ResourceName& resource,
 }
 
 Status ResourceStore::write_breaker(sqlite3* db, const ResourceName& resource,
-                                    const BreakerRow& row) {
+                                    const StoredResource& before, const BreakerRow& row) {
+  if (!before.has_breaker) {
+    auto told = changed_one(db, Query(db, tell_of_breaker_, resource.str()).run());
+    if (!told) return told;
+  }
   const auto& probe = row.probe;
   const auto token = probe ? std::optional(probe->token) : std::nullopt;
   const auto holder_text =

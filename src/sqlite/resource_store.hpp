@@ -14,23 +14,31 @@ namespace wallock::sqlite {
 struct StoredResource {
   rules::ResourceState state = rules::fresh_resource();
   bool has_row = false;
-  bool has_breaker_row = false;  // legal or not
+  bool has_breaker = false;  // as the row says; legal or not
 };
 
-// Reads a breaker row from columns first .. first + 11; empty unless it is legal.
+// Reads the breaker of a resource's row, from the columns below, of which `first` is the first.
+// Empty if its own row is not legal, or missing where the resource's tells of it, or there where it
+// does not.
 [[nodiscard]] std::optional<BreakerRow> read_breaker(const Query& query, int first);
 
-// The columns that read_breaker reads, of the table alias b.
 #define WALLOCK_BREAKER_COLUMNS                                                               \
-  "b.state, b.forced, b.timeouts, b.generation, b.failed_probes, b.interval_ns, b.since_at, " \
-  "b.epoch, b.probe_token, b.probe_holder, b.probe_instance, b.probe_expires_at"
+  "r.has_breaker, b.resource, b.state, b.forced, b.timeouts, b.generation, b.failed_probes, " \
+  "b.interval_ns, b.since_at, b.epoch, b.probe_token, b.probe_holder, b.probe_instance, "     \
+  "b.probe_expires_at"
+// Of one resource, which is given; a row whatever is stored.
+#define WALLOCK_RESOURCE_WITH_BREAKER                                 \
+  " FROM (SELECT ?1 AS resource) AS wanted"                           \
+  " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource" \
+  " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"
 
 // Used inside the write transactions of one connection only; one thread at a time.
 class ResourceStore {
  public:
-  // A resource that no row speaks of is fresh: nothing granted, breaker CLOSED. A resource whose
-  // breaker row is missing or illegal has none in its state, and nothing is allowed to it.
-  // Rows read or written under the same `generation` (LedgerStore) are answered from memory.
+  // A resource that no row speaks of is fresh: nothing granted, breaker CLOSED. So is a breaker
+  // that nothing has happened to. A resource whose breaker row is missing or illegal has none in
+  // its state, and nothing is allowed to it. Rows read or written under the same `generation`
+  // (LedgerStore) are answered from memory.
   [[nodiscard]] Result<StoredResource> load(sqlite3* db, const ResourceName& resource,
                                             std::uint64_t generation);
 
@@ -50,24 +58,19 @@ class ResourceStore {
   [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource,
                                  const StoredResource& before, const rules::ResourceState& next,
                                  const std::string* metadata);
-  void remember(const ResourceName& resource, const StoredResource& before,
-                const rules::ResourceState& next);
   [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
-                                     const BreakerRow& row);
+                                     const StoredResource& before, const BreakerRow& row);
 
   static constexpr std::size_t most_remembered = 256;
   std::unordered_map<std::string, StoredResource> remembered_;
   std::uint64_t generation_ = 0;  // that they were remembered under
 
   Statement select_{
-      "SELECT r.max_fence, r.issued, r.holder, r.instance, r.granted_at, r.expires_at, r.request, "
-      "b.resource, " WALLOCK_BREAKER_COLUMNS
-      " FROM (SELECT ?1 AS resource) AS wanted"
-      " LEFT JOIN wallock_resources AS r ON r.resource = wanted.resource"
-      " LEFT JOIN wallock_breakers AS b ON b.resource = wanted.resource"};
+      "SELECT r.max_fence, r.issued, r.holder, r.instance, r.granted_at, r.expires_at, "
+      "r.request, " WALLOCK_BREAKER_COLUMNS WALLOCK_RESOURCE_WITH_BREAKER};
   Statement insert_{
-      "INSERT INTO wallock_resources (resource, max_fence, issued, holder, instance, granted_at, "
-      "expires_at, request, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+      "INSERT INTO wallock_resources (resource, max_fence, issued, has_breaker, holder, instance, "
+      "granted_at, expires_at, request, metadata) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9)"};
   // A fence never falls: a row that would is not found, and the write refused.
   Statement grant_{
       "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = ?4, instance = ?5, "
@@ -83,13 +86,15 @@ class ResourceStore {
   // The same of a commit, as keep_ and end_.
 #define WALLOCK_MAY_SPEND                                                \
   "WHERE resource = ?1 AND max_fence < ?4 AND issued BETWEEN ?4 AND ?3 " \
-  "AND EXISTS (SELECT 1 FROM wallock_breakers WHERE resource = ?1 AND state = 0)"
+  "AND (has_breaker = 0 OR "                                             \
+  "EXISTS (SELECT 1 FROM wallock_breakers WHERE resource = ?1 AND state = 0))"
   Statement spend_and_keep_{
       "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, granted_at = ?5, "
       "expires_at = ?6 " WALLOCK_MAY_SPEND};
   Statement spend_and_end_{
       "UPDATE wallock_resources SET max_fence = ?2, issued = ?3, holder = NULL, instance = NULL, "
       "granted_at = NULL, expires_at = NULL, request = NULL, metadata = NULL " WALLOCK_MAY_SPEND};
+  Statement tell_of_breaker_{"UPDATE wallock_resources SET has_breaker = 1 WHERE resource = ?1"};
   Statement upsert_breaker_{
       "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
       "failed_probes, interval_ns, since_at, epoch, probe_token, probe_holder, probe_instance, "

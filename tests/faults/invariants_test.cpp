@@ -126,9 +126,11 @@ TEST_CASE("check_invariants names every planted row that is not what the ledger 
        "resource_row"},
       {"UPDATE wallock_resources SET request = 'a1' WHERE resource = 'account'", "resource_row"},
       {"DELETE FROM wallock_resources WHERE resource = 'mail'", "resource_row"},
-      {"INSERT INTO wallock_resources (resource, max_fence, issued) VALUES ('x', 0, 0)",
+      {"INSERT INTO wallock_resources (resource, max_fence, issued, has_breaker) "
+       "VALUES ('x', 0, 0, 0)",
        "resource_row"},
-      {"UPDATE wallock_breakers SET timeouts = 1 WHERE resource = 'mail'", "breaker_row"},
+      {"UPDATE wallock_breakers SET timeouts = timeouts + 1 WHERE resource = 'bank'",
+       "breaker_row"},
       {"UPDATE wallock_breakers SET generation = generation - 1 WHERE resource = 'bank'",
        "breaker_row"},
       {"UPDATE wallock_breakers SET state = 1 WHERE resource = 'bank'", "breaker_row"},
@@ -140,7 +142,8 @@ TEST_CASE("check_invariants names every planted row that is not what the ledger 
       {"UPDATE wallock_breakers SET state = 0, interval_ns = 0, probe_token = NULL, probe_holder = "
        "NULL, probe_instance = NULL, probe_expires_at = NULL WHERE resource = 'bank'",
        "breaker_row"},
-      {"DELETE FROM wallock_breakers WHERE resource = 'mail'", "breaker_row"},
+      {"DELETE FROM wallock_breakers WHERE resource = 'bank'", "breaker_row"},
+      {"UPDATE wallock_resources SET has_breaker = 1 WHERE resource = 'mail'", "breaker_row"},
       {"INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
        "failed_probes, interval_ns, since_at, epoch) VALUES ('x', 0, 0, 0, 0, 0, 0, 0, 0)",
        "breaker_row"},

@@ -142,8 +142,8 @@ class Restart {
       if (found->empty()) break;
     }
     const auto left = raw.integer(
-        "SELECT count(*) FROM wallock_deliveries JOIN wallock_breakers USING (resource) WHERE "
-        "wallock_breakers.state = 0");
+        "SELECT count(*) FROM wallock_deliveries AS d LEFT JOIN wallock_breakers AS b "
+        "USING (resource) WHERE b.state IS NULL OR b.state = 0");
     return left == 0 ? std::string() : "deliveries are left";
   }
 

@@ -148,7 +148,8 @@ GoldenStore load_golden_store() {
         FencingToken::from_value(static_cast<std::uint64_t>(raw.integer(
                                      "SELECT max_fence FROM wallock_resources" + which)))
             .value();
-    golden.closed[name] = raw.integer("SELECT state FROM wallock_breakers" + which) == 0;
+    golden.closed[name] =
+        raw.integer("SELECT count(*) FROM wallock_breakers" + which + " AND state <> 0") == 0;
   }
   return golden;
 }

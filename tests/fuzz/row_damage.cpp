@@ -13,9 +13,9 @@ struct Table {
 
 constexpr std::string_view meta[] = {"id",       "schema_version", "min_reader", "min_writer",
                                      "store_id", "epoch",          "boot_id"};
-constexpr std::string_view resources[] = {"resource",   "max_fence", "issued",
-                                          "holder",     "instance",  "granted_at",
-                                          "expires_at", "request",   "metadata"};
+constexpr std::string_view resources[] = {"resource", "max_fence", "issued",     "has_breaker",
+                                          "holder",   "instance",  "granted_at", "expires_at",
+                                          "request",  "metadata"};
 constexpr std::string_view breakers[] = {
     "resource",      "state",          "forced",          "timeouts", "generation",
     "failed_probes", "interval_ns",    "since_at",        "epoch",    "probe_token",
@@ -99,6 +99,7 @@ std::string dropped(Input& input) {
                                         "TRIGGER wallock_events_no_delete",
                                         "TRIGGER wallock_resources_fence_never_replaced",
                                         "TRIGGER wallock_breakers_close_only_by_a_probe",
+                                        "TRIGGER wallock_resources_breaker_stays",
                                         "TRIGGER wallock_deliveries_leave_gate",
                                         "INDEX wallock_events_action_id",
                                         "INDEX wallock_deliveries_ready",

@@ -31,7 +31,12 @@ ToldResource told(sqlite3* db, const std::string& name) {
   };
   return {.max_fence = of("max_fence", "wallock_resources"),
           .issued = of("issued", "wallock_resources"),
-          .breaker = of("state", "wallock_breakers"),
+          .breaker = number(db,
+                            "SELECT ifnull(b.state, b.resource IS NOT NULL) FROM wallock_resources "
+                            "AS r LEFT JOIN wallock_breakers AS b ON b.resource = r.resource WHERE "
+                            "r.resource = ?1 AND (CAST(ifnull(r.has_breaker, 0) AS INTEGER) <> 0) "
+                            "= (b.resource IS NOT NULL)",
+                            name),
           .forced = of("forced", "wallock_breakers").value_or(0) != 0};
 }
 

@@ -84,7 +84,7 @@ MUTANTS = [
      "if (claim_token <= row.claim_token) {", "if (false) {", "rules/claim_test.cpp"),
     # Breaker rows in the file.
     ("a missing breaker row reads as closed", STORE + "resource_store.cpp",
-     "found.state.breaker.reset();", "", "repository"),
+     "if (has_row != (query.integer(first) != 0)) return std::nullopt;", "", "repository"),
     ("an illegal breaker row is believed", STORE + "resource_store.cpp",
      "return is_legal(row) ? std::optional(std::move(row)) : std::nullopt;",
      "return std::optional(std::move(row));", "repository"),
@@ -127,7 +127,7 @@ MUTANTS = [
     ("a token is spent that the file has not issued", STORE + "resource_store.hpp",
      " AND issued BETWEEN ?4 AND ?3", " AND issued <= ?3", "repository"),
     ("a token is spent while the file's breaker is open", STORE + "resource_store.hpp",
-     " AND state = 0)", ")", "repository"),
+     "resource = ?1 AND state = 0))", "resource = ?1))", "repository"),
     # What a transaction writes to the log.
     ("a commit's frames wait for the next one", STORE + "gathered_frames.cpp",
      "commits_ || bytes_.size()", "bytes_.size()", "repository"),

@@ -189,10 +189,12 @@ TEST_CASE("INV-05 a missing or illegal breaker row never reads as closed (B10, B
   REQUIRE(answer(store.execute("s", sent("s1"))) == "ok");
   REQUIRE(answer(store.commit(lease, sent("a"), {}, {.after = AfterCommit::nothing})) == "ok");
   auto raw = at.raw();
+  raw.must(told_of_breakers);
   raw.must("UPDATE wallock_breakers SET generation = 5");  // it has tripped before
   raw.must("PRAGMA ignore_check_constraints = 1");
   const std::string spoiled = GENERATE(
       as<std::string>(), "DELETE FROM wallock_breakers", "UPDATE wallock_breakers SET state = 3",
+      "DROP TRIGGER wallock_resources_breaker_stays; UPDATE wallock_resources SET has_breaker = 0",
       "UPDATE wallock_breakers SET state = -1", "UPDATE wallock_breakers SET forced = 1",
       "UPDATE wallock_breakers SET interval_ns = 1",
       "UPDATE wallock_breakers SET failed_probes = 1", "UPDATE wallock_breakers SET timeouts = -1",
@@ -220,6 +222,18 @@ TEST_CASE("INV-05 a missing or illegal breaker row never reads as closed (B10, B
   const auto probe = store.begin_recovery("r").value();
   CHECK(answer(store.complete_recovery(probe, {true, "looked at it"})) == "ok");
   CHECK(answer(store.acquire("r", by("bob"))) == "ok");
+}
+
+TEST_CASE("INV-05 a breaker that lost its resource's row does not read as closed") {
+  Tripped t;
+  auto raw = t.at.raw();
+  CHECK(raw.run("DELETE FROM wallock_resources") == "wallock: the row of an open breaker stays");
+  raw.must("DROP TRIGGER wallock_resources_removed_with_breaker; DELETE FROM wallock_resources");
+  CHECK(answer(t.store.breaker("r")) == "breaker_illegal");
+  CHECK(answer(t.store.acquire("r", by("bob"))) == "breaker_illegal");
+  CHECK(answer(t.store.execute("r", recorded("a"))) == "breaker_illegal");
+  CHECK(answer(t.store.force_open("r", "row was lost")) == "ok");
+  CHECK(answer(t.store.acquire("r", by("bob"))) == "breaker_open");
 }
 
 TEST_CASE("jumps of the wall clock change nothing (B14, L11, L13, O40)") {

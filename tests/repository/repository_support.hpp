@@ -79,4 +79,11 @@ class News {
   return options;
 }
 
+// SQL that gives each resource that has none a row for its breaker, CLOSED.
+inline constexpr const char* told_of_breakers =
+    "UPDATE wallock_resources SET has_breaker = 1; "
+    "INSERT OR IGNORE INTO wallock_breakers (resource, state, forced, timeouts, generation, "
+    "failed_probes, interval_ns, since_at, epoch) "
+    "SELECT resource, 0, 0, 0, 0, 0, 0, 0, 1 FROM wallock_resources";
+
 }  // namespace wallock::test

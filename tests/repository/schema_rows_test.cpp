@@ -36,12 +36,12 @@ TEST_CASE("INV-01 the schema lets no fence, no issued token and no epoch fall") 
   CHECK(rows.takes(fence + "issued = issued + 1"));
   CHECK_FALSE(rows.takes(fence + "max_fence = issued + 1"));
   CHECK_FALSE(
-      rows.takes("INSERT INTO wallock_resources (resource, max_fence, issued) "
-                 "VALUES ('x', -1, 0)"));
+      rows.takes("INSERT INTO wallock_resources (resource, max_fence, issued, has_breaker) "
+                 "VALUES ('x', -1, 0, 0)"));
   for (const char* verb : {"REPLACE", "INSERT OR REPLACE"}) {
     const std::string replace = std::string(verb) +
                                 " INTO wallock_resources (resource, max_fence, "
-                                "issued) SELECT resource, max_fence, ";
+                                "has_breaker, issued) SELECT resource, max_fence, has_breaker, ";
     CHECK(rows.raw.run(replace + "issued - 1 FROM wallock_resources") ==
           "wallock: a fence never falls");
     CHECK(rows.takes(replace + "issued + 1 FROM wallock_resources"));
@@ -62,6 +62,7 @@ TEST_CASE("INV-01 the schema lets no fence, no issued token and no epoch fall") 
 
 TEST_CASE("INV-05 the schema takes the legal breaker rows and no other") {
   Rows rows;
+  rows.raw.must(told_of_breakers);
   CHECK(rows.breaker("timeouts = 2"));
   CHECK(rows.breaker(open));
   CHECK(rows.breaker(open + ", forced = 1, failed_probes = 3"));
@@ -96,8 +97,25 @@ TEST_CASE("INV-05 the schema takes the legal breaker rows and no other") {
   }
 }
 
+TEST_CASE("INV-05 the schema forgets no breaker") {
+  Rows rows;
+  const std::string refused = "wallock: a breaker is not forgotten";
+  rows.raw.must(told_of_breakers);
+  CHECK(rows.raw.run("UPDATE wallock_resources SET has_breaker = 0") == refused);
+  CHECK_FALSE(rows.takes("UPDATE wallock_resources SET has_breaker = 2"));
+  for (const char* verb : {"REPLACE", "INSERT OR REPLACE", "INSERT OR IGNORE"}) {
+    CHECK(rows.raw.run(std::string(verb) +
+                       " INTO wallock_resources (resource, max_fence, issued, has_breaker) "
+                       "SELECT resource, max_fence, issued, 0 FROM wallock_resources") == refused);
+  }
+  CHECK(rows.takes("UPDATE wallock_resources SET has_breaker = 1"));
+  rows.raw.must("DELETE FROM wallock_resources");
+  CHECK(rows.raw.integer("SELECT count(*) FROM wallock_breakers") == 0);
+}
+
 TEST_CASE("INV-05 the schema closes an open breaker only through a probe") {
   Rows rows;
+  rows.raw.must(told_of_breakers);
   const std::string refused = "wallock: a breaker closes only through a probe";
   const std::string closed =
       "state = 0, forced = 0, interval_ns = 0, failed_probes = 0, timeouts = 0";
@@ -119,6 +137,8 @@ TEST_CASE("INV-05 the schema closes an open breaker only through a probe") {
   CHECK(rows.raw.run("UPDATE wallock_breakers SET generation = 1") == refused);
   rows.raw.must("UPDATE wallock_breakers SET state = 2" + probe);
   CHECK(rows.raw.run("DELETE FROM wallock_breakers") ==
+        "wallock: the row of an open breaker stays");
+  CHECK(rows.raw.run("DELETE FROM wallock_resources") ==
         "wallock: the row of an open breaker stays");
   CHECK(rows.takes("UPDATE wallock_breakers SET " + closed + no_probe));
   CHECK(rows.takes("UPDATE wallock_breakers SET state = 1" + no_probe));

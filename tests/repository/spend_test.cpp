@@ -88,6 +88,7 @@ TEST_CASE("INV-05 no token is spent while the file's breaker is not closed, or n
       "PRAGMA ignore_check_constraints = 1; UPDATE wallock_breakers SET state = 7");
   CAPTURE(spoiled);
   Spending s;
+  s.run(told_of_breakers);
   s.run("SAVEPOINT s; " + spoiled);
   CHECK(s.spend(s.token(), ends) == "invariant_violated");
   s.run("ROLLBACK TO s");

@@ -32,7 +32,6 @@ TEST_CASE("tokens strictly increase over openings, VACUUM and removed resources 
     }
     auto raw = at.raw();
     raw.must("DELETE FROM wallock_resources WHERE resource = 's'");
-    raw.must("DELETE FROM wallock_breakers WHERE resource = 's'");
     raw.must("VACUUM");
     auto store = at.open();
     grant(store, 2000);
@@ -58,7 +57,7 @@ TEST_CASE("a holder of a removed resource writes no more") {
   auto store = at.open();
   const auto lease = store.acquire("r", by("ann")).value();
   auto raw = at.raw();
-  raw.must("DELETE FROM wallock_resources; DELETE FROM wallock_breakers");
+  raw.must("DELETE FROM wallock_resources");
   CHECK(answer(store.commit(lease, recorded("a"))) == "unknown_token");
   REQUIRE(answer(store.acquire("r", by("bob"))) == "ok");
   CHECK(answer(store.commit(lease, recorded("a"))) == "stale_token");
