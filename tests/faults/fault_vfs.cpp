@@ -12,7 +12,7 @@ thread_local bool in_window = false;
 bool can_fail(FileCall call, Fault::Kind kind) {
   switch (kind) {
     case Fault::Kind::io_error:
-      return call != FileCall::unfetch;
+      return call < FileCall::unfetch;
     case Fault::Kind::full:
       return call == FileCall::write;
     case Fault::Kind::short_read:
@@ -48,6 +48,8 @@ int io_error_of(FileCall call) {
     case FileCall::index_lock:
       return SQLITE_IOERR_SHMLOCK;
     case FileCall::unfetch:
+    case FileCall::written:
+    case FileCall::flushed:
       break;
   }
   return SQLITE_IOERR;
@@ -167,6 +169,7 @@ struct Methods {
       vfs().log(DiskEvent::Kind::write, self.name(), static_cast<std::uint64_t>(offset),
                 std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(length)));
     }
+    static_cast<void>(vfs().meet(FileCall::written, self.path));
     return failed != SQLITE_OK ? failed : result;
   }
   static int truncate(sqlite3_file* file, sqlite3_int64 size) {
@@ -188,6 +191,7 @@ struct Methods {
     }
     vfs().log(DiskEvent::Kind::flush, self.name());
     if (std::exchange(self.new_name, false)) vfs().log(DiskEvent::Kind::flush_names, self.name());
+    static_cast<void>(vfs().meet(FileCall::flushed, self.path));
     return SQLITE_OK;
   }
   static int size(sqlite3_file* file, sqlite3_int64* size) {

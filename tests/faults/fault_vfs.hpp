@@ -30,7 +30,10 @@ enum class FileCall : std::uint8_t {
   lock,
   index_map,   // of the log's index, in shared memory
   index_lock,  // of the log's index
-  unfetch,     // between two steps of a checkpoint; a window only
+  // Windows only:
+  unfetch,  // between two steps of a checkpoint
+  written,  // after a write
+  flushed,  // after a flush
 };
 
 struct Fault {

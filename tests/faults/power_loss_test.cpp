@@ -14,7 +14,7 @@ namespace wallock::test {
 namespace {
 
 // Images that a run of all cases comes to by itself.
-constexpr std::uint64_t usual_images = 20'000;
+constexpr std::uint64_t usual_images = 50'000;
 
 // The seeds at each place where `usual` make usual_images: WALLOCK_SOAK_IMAGES has more or less.
 std::uint64_t scaled(std::uint64_t usual) {
@@ -68,23 +68,23 @@ bool any_says(const Cuts& cuts, const std::string& words) {
 }  // namespace
 
 TEST_CASE("a power cut takes back no commit at the level commits (1 of 4)", "[power]") {
-  cut_share(Durability::commits, 24, 0, 4);
+  cut_share(Durability::commits, 64, 0, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (2 of 4)", "[power]") {
-  cut_share(Durability::commits, 24, 1, 4);
+  cut_share(Durability::commits, 64, 1, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (3 of 4)", "[power]") {
-  cut_share(Durability::commits, 24, 2, 4);
+  cut_share(Durability::commits, 64, 2, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (4 of 4)", "[power]") {
-  cut_share(Durability::commits, 24, 3, 4);
+  cut_share(Durability::commits, 64, 3, 4);
 }
 TEST_CASE("a power cut takes back nothing at the level every_answer", "[power]") {
-  cut_share(Durability::every_answer, 12, 0, 1);
+  cut_share(Durability::every_answer, 32, 0, 1);
 }
 TEST_CASE("a power cut leaves a sound store at the level relaxed, and no token comes twice",
           "[power]") {
-  cut_share(Durability::relaxed, 12, 0, 1);
+  cut_share(Durability::relaxed, 32, 0, 1);
 }
 
 // What the cases above rest on can fail.

@@ -9,6 +9,7 @@ seconds (`run.py --quick`).
 RULES = "include/wallock/rules/"
 STORE = "src/sqlite/"
 HOST = "src/host/"
+SHARED_FLUSH = "faults a power cut takes back no answer that another*"
 
 MUTANTS = [
     # The fence.
@@ -268,6 +269,15 @@ MUTANTS = [
      "throw;\n    }\n  }", "faults [memory]"),
     ("work that runs out of memory has failed", STORE + "work_runner.cpp",
      "return Error(Errc::out_of_memory);", "return Error(Errc::work_failed);", "repository"),
+    ("a flush covers what was written after it began", HOST + "flush_line.cpp",
+     "raise(line_.layout_.flushed, covers_);",
+     "raise(line_.layout_.flushed, line_.layout_.written.load());", SHARED_FLUSH),
+    ("a read does not wait for what it saw", STORE + "writer.cpp",
+     "{};\n  auto flushed = await_flush(shared_.flush_line->announced());",
+     "{};\n  auto flushed = Status();", SHARED_FLUSH),
+    ("a commit is answered before its flush", STORE + "writer.cpp",
+     "answer_all(std::move(jobs), await_flush(ticket));", "answer_all(std::move(jobs), {});",
+     SHARED_FLUSH),
     ("checkpoints are not guarded", STORE + "checkpointer.cpp",
      "if (auto ok = Query(guard, session.begin).run(); !ok) return ok;", "", "faults [reset]"),
 ]
