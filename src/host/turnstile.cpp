@@ -55,6 +55,11 @@ bool Turnstile::take_from_dead() noexcept {
          layout_.holder.compare_exchange_strong(holder, members_.mark());
 }
 
+bool Turnstile::is_taken() const noexcept {
+  const Membership::Mark holder = layout_.holder.load();
+  return holder != 0 && members_.lives(holder);
+}
+
 bool Turnstile::goes_on() const noexcept {
   const std::int64_t until = stint_until_.load(std::memory_order_relaxed);
   return until != 0 && steady_now() < until;
@@ -80,6 +85,9 @@ bool Turnstile::wait_in_line(Duration patience) noexcept {
     has_turn = is_first && (take() || take_from_dead());
     const Duration left = waiting.left();
     if (has_turn || left <= Duration::zero()) break;
+    // A turn whose owner was killed was passed to nobody. Called, a first one who does not react is
+    // passed over in a moment; uncalled, he would have all of his silence.
+    if (!is_first && !is_taken()) line.call_first(everybody);
     slot->called_at.store(0);
     wait_while(slot->calls, calls, std::min(is_first ? look_at_holder : look_at_line, left));
   }

@@ -47,6 +47,7 @@ class Turnstile {
 
  private:
   [[nodiscard]] bool take() noexcept;
+  [[nodiscard]] bool is_taken() const noexcept;
   [[nodiscard]] bool goes_on() const noexcept;
   [[nodiscard]] bool take_from_dead() noexcept;
   [[nodiscard]] bool wait_in_line(Duration patience) noexcept;

@@ -36,6 +36,9 @@ struct StoppedWaiter {
 
   void queue_behind(Turnstile& turnstile) {
     REQUIRE(turnstile.enter(0s));
+    queue();
+  }
+  void queue() {
     process.emplace([this] {
       const auto sidecar = shore.open(2, clock);
       if (!sidecar->turnstile().enter(long_enough)) return 1;
@@ -255,6 +258,29 @@ TEST_CASE("a stopped waiter holds up nobody for longer than the grace") {
   own->turnstile().leave();
   waiter.signal(SIGCONT);
   CHECK(waiter.wait() == 0);
+}
+
+// On a clock that stands still nobody is ever passed over, so what is to be seen is the call.
+TEST_CASE("who waits behind a stopped one calls him when the holder was killed, to pass him over") {
+  StoppedWaiter first;
+  Fork holder(
+      [&] { return first.shore.open(3, first.clock)->turnstile().enter(0s) ? pause() : 1; });
+  REQUIRE(await([&] { return first.raw->turnstile.holder != 0; }));
+  first.queue();
+  const auto is_called = [&] {
+    return std::ranges::any_of(first.raw->turnstile.slots,
+                               [](const auto& slot) { return slot.called_at != 0; });
+  };
+  std::atomic<bool> has_turn{false};
+  std::thread second([&] { has_turn = first.own->turnstile().enter(long_enough); });
+  CHECK(await([&] { return in_line(first.raw) == 2; }));
+  std::this_thread::sleep_for(30ms);
+  CHECK_FALSE(is_called());
+  holder.kill();
+  CHECK(await(is_called));
+  CHECK(first.go_on() == 0);
+  second.join();
+  CHECK(has_turn);
 }
 
 TEST_CASE("when the turnstile's line is full, a turn is still to be had") {
