@@ -81,6 +81,7 @@ class CoordinatorCore {
     const WaitLimits limits{
         .wait = wait, .operation_timeout = options_.operation_timeout, .stop = stop};
     if (auto* const line = sidecar()) {
+      line->lifeline().start();
       LineLookout lookout(*line, *options_.clock, resources, saturating_add(now(), wait));
       Waiting waiting(lookout, *options_.clock, limits);
       return attempt_until(waiting, ask);

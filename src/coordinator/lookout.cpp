@@ -9,10 +9,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often the first in line asks the kernel whether the holder's process is alive.
+// How often the first in line asks whether the holder's process is alive, if the kernel does not
+// tell.
 constexpr Duration look_at_holder = milliseconds(10);
-// How long a lost call can go unnoticed.
-constexpr Duration look_again = milliseconds(100);
+// How soon after the kernel told of the end of the holder's process it asks, and then after twice
+// as long and so on.
+constexpr Duration look_at_end = std::chrono::microseconds(50);
+// How often the others look whether they are the first.
+constexpr Duration look_at_line = milliseconds(100);
+// How long a call can go unnoticed that was lost other than by the death of the holder whose call
+// it would have been. Each look costs a refused attempt.
+constexpr Duration ask_again = milliseconds(250);
+static_assert(ask_again < host::WaitingLine::silence);
+
+// 0, which is nobody's id, if the refusal names none.
+std::uint64_t holder_of(const ErrorFacts& facts) noexcept {
+  return facts.instance ? static_cast<std::uint64_t>(*facts.instance) : 0;
+}
 
 }  // namespace
 
@@ -89,29 +102,48 @@ bool LineLookout::await_news(const Error& refusal, Instant limit, const std::sto
     const std::uint32_t calls = place_->calls();
     const Instant now = clock_.now();
     if (stop.stop_requested() || now >= limit) return false;
-    Duration nap = look_again;
-    if (place_->is_first()) {
-      if (has_news(refusal.facts(), now, calls)) {
-        asked_as_first_ = true;
-        heard_ = calls;
-        asked_at_ = now;
-        return true;
-      }
-      nap = look_at_holder;
+    const Duration left = saturating_sub(limit, now);
+    if (!place_->is_first()) {
+      place_->sleep(calls, std::min(look_at_line, left));
+    } else if (has_news(refusal.facts(), now, calls)) {
+      asked_as_first_ = true;
+      heard_ = calls;
+      asked_at_ = now;
+      end_seen_at_.reset();
+      return true;
+    } else {
+      sleep_as_first(refusal.facts(), now, calls, left);
     }
-    place_->sleep(calls, std::min(nap, saturating_sub(limit, now)));
+  }
+}
+
+// The end of the lease is news that nobody tells. A holder that the table does not know closed, and
+// what it left lasts until then.
+void LineLookout::sleep_as_first(const ErrorFacts& facts, Instant now, std::uint32_t calls,
+                                 Duration left) noexcept {
+  if (facts.retry_at) left = std::min(left, saturating_sub(*facts.retry_at, now));
+  const auto pulse = sidecar_.membership().pulse_of(holder_of(facts));
+  const Duration most = std::min(ask_again, left);
+  if (!pulse) {
+    place_->sleep(calls, most);
+  } else if (pulse->has_stopped()) {
+    if (!end_seen_at_) end_seen_at_ = now;
+    const Duration nap =
+        std::clamp(saturating_sub(now, *end_seen_at_), look_at_end, look_at_holder);
+    place_->sleep(calls, std::min(nap, left));
+  } else if (!pulse->beats() || !place_->sleep(calls, *pulse, most)) {
+    place_->sleep(calls, std::min(look_at_holder, left));
   }
 }
 
 bool LineLookout::has_news(const ErrorFacts& facts, Instant now, std::uint32_t calls) noexcept {
   if (!asked_as_first_ || calls != heard_) return true;
   if (facts.retry_at && now >= *facts.retry_at) return true;
-  return saturating_sub(now, asked_at_) >= look_again || is_holder_dead(facts);
+  return saturating_sub(now, asked_at_) >= ask_again || is_holder_dead(facts);
 }
 
 bool LineLookout::is_holder_dead(const ErrorFacts& facts) const noexcept {
-  return facts.instance &&
-         sidecar_.membership().is_dead(static_cast<std::uint64_t>(*facts.instance));
+  return sidecar_.membership().is_dead(holder_of(facts));
 }
 
 }  // namespace wallock::detail

@@ -63,8 +63,9 @@ class PollingLookout final : public Lookout {
 };
 
 // In the waiting line of all processes: only the first in line looks at the store, when it is
-// called, when the holder's lease runs out and when the holder's process dies. Everybody looks now
-// and then all the same, because calls can be lost.
+// called, when the holder's lease runs out and when the holder's process dies. The kernel tells of
+// that where it can; elsewhere the first in line asks often. Everybody looks now and then all the
+// same, because calls can be lost.
 class LineLookout final : public Lookout {
  public:
   // For all of the resources at once it waits in the line of the one that it was refused.
@@ -81,6 +82,9 @@ class LineLookout final : public Lookout {
   // True if the first in line should ask the store now.
   [[nodiscard]] bool has_news(const ErrorFacts& facts, Instant now, std::uint32_t calls) noexcept;
   [[nodiscard]] bool is_holder_dead(const ErrorFacts& facts) const noexcept;
+  // Until there may be news, `left` at most.
+  void sleep_as_first(const ErrorFacts& facts, Instant now, std::uint32_t calls,
+                      Duration left) noexcept;
 
   host::Sidecar& sidecar_;
   const Clock& clock_;
@@ -91,6 +95,7 @@ class LineLookout final : public Lookout {
   bool asked_as_first_ = false;
   std::uint32_t heard_ = 0;  // calls before the last attempt
   Instant asked_at_ = {};
+  std::optional<Instant> end_seen_at_ = {};  // when the kernel told of the holder's end
 };
 
 }  // namespace wallock::detail

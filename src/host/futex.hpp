@@ -18,6 +18,12 @@ static_assert(SharedWord::is_always_lock_free);
 // one file. Elsewhere: short naps.
 void wait_while(const SharedWord& word, std::uint32_t seen, Duration patience) noexcept;
 
+// The same for two words, until one of them has another value than was seen. False at once if the
+// system cannot wait for two (before Linux 5.16, and in some sandboxes).
+[[nodiscard]] bool wait_while_both(const SharedWord& one, std::uint32_t one_seen,
+                                   const SharedWord& other, std::uint32_t other_seen,
+                                   Duration patience) noexcept;
+
 // Wakes at most `count` of those that wait on `word`. A system call: not for nothing.
 void wake(SharedWord& word, int count) noexcept;
 

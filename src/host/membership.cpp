@@ -70,8 +70,10 @@ std::optional<Membership::Place> Membership::join(MembershipLayout& layout,
   auto place = lock_cleared(layout, file.get());
   if (!place) place = lock_oldest_dead(layout, file.get());
   if (!place) return std::nullopt;
-  layout.places[*place].mark.store(mark_of(layout.joins.fetch_add(1) + 1, *place));
-  layout.places[*place].instance.store(instance);
+  MemberPlace& own = layout.places[*place];
+  own.mark.store(mark_of(layout.joins.fetch_add(1) + 1, *place));
+  own.life.store(0);
+  own.instance.store(instance);
   layout.used.store(std::max(used_places(layout), *place + 1));
   return place;
 }
@@ -88,15 +90,28 @@ Membership::~Membership() {
   if (file_.is_intact()) unlock_byte(file_.get(), byte_of(own_));
 }
 
-bool Membership::is_dead(std::uint64_t instance) const noexcept {
-  if (forked() || instance == 0) return false;
+MemberPlace* Membership::find(std::uint64_t instance) const noexcept {
+  if (forked() || instance == 0) return nullptr;
   const auto end = layout_.places.begin() + used_places(layout_);
   const auto found = std::find_if(
       layout_.places.begin(), end,
       [instance](const MemberPlace& place) { return place.instance.load() == instance; });
-  if (found == end) return false;
-  if (is_alive(static_cast<Place>(found - layout_.places.begin()))) return false;
+  return found == end ? nullptr : &*found;
+}
+
+bool Membership::is_dead(std::uint64_t instance) const noexcept {
+  const MemberPlace* const found = find(instance);
+  if (found == nullptr || is_alive(static_cast<Place>(found - layout_.places.data()))) return false;
   return found->instance.load() == instance;
+}
+
+// A place that has another owner by now has its predecessor's word no more.
+std::optional<Pulse> Membership::pulse_of(std::uint64_t instance) const noexcept {
+  MemberPlace* const found = find(instance);
+  if (found == nullptr) return std::nullopt;
+  const Pulse pulse{.word = &found->life, .seen = found->life.load()};
+  if (found->instance.load() != instance) return std::nullopt;
+  return pulse;
 }
 
 bool Membership::is_alive(Place place) const noexcept {

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "host/lifeline.hpp"
 #include "host/unforked_file.hpp"
 
 namespace wallock::host {
 
+struct MemberPlace;
 struct MembershipLayout;
 
 // Every opening has a place in a table of the sidecar, with its instance id, and an exclusive open
@@ -61,10 +63,16 @@ class Membership {
   // True unless the opening of this mark is certainly gone, closed or not. The lowest bit of `mark`
   // is ignored.
   [[nodiscard]] bool lives(Mark mark) const noexcept;
+  // The pulse of the opening that has this instance id, dead or alive. Nothing if the table does
+  // not know the id: then it will never be dead.
+  [[nodiscard]] std::optional<Pulse> pulse_of(std::uint64_t instance) const noexcept;
   // How many openings are alive now, this one included. A system call for each.
   [[nodiscard]] std::size_t count() const noexcept;
 
  private:
+  // Null if no place has the id.
+  [[nodiscard]] MemberPlace* find(std::uint64_t instance) const noexcept;
+
   MembershipLayout& layout_;
   const UnforkedFile& file_;
   Place own_;

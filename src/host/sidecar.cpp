@@ -145,6 +145,7 @@ class Sidecar::Parts {
       : ground(std::move(on)),
         layout(*ground->mapping),
         membership(layout.members, ground->file, place),
+        lifeline(layout.members, membership),
         turnstile(layout.turnstile, membership, clock),
         line(layout.line, membership, clock),
         flush_line(layout.flush),
@@ -153,6 +154,7 @@ class Sidecar::Parts {
   const std::unique_ptr<Ground> ground;
   SidecarLayout& layout;
   Membership membership;
+  Lifeline lifeline;
   Turnstile turnstile;
   WaitingLine line;
   FlushLine flush_line;
@@ -179,6 +181,7 @@ Sidecar::~Sidecar() = default;
 
 Turnstile& Sidecar::turnstile() const noexcept { return parts_->turnstile; }
 Membership& Sidecar::membership() const noexcept { return parts_->membership; }
+Lifeline& Sidecar::lifeline() const noexcept { return parts_->lifeline; }
 WaitingLine& Sidecar::line() const noexcept { return parts_->line; }
 FlushLine& Sidecar::flush_line() const noexcept { return parts_->flush_line; }
 Doorbell& Sidecar::doorbell() const noexcept { return parts_->doorbell; }

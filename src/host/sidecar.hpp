@@ -7,6 +7,7 @@
 
 #include "host/doorbell.hpp"
 #include "host/flush_line.hpp"
+#include "host/lifeline.hpp"
 #include "host/membership.hpp"
 #include "host/turnstile.hpp"
 #include "host/waiting_line.hpp"
@@ -49,6 +50,7 @@ class Sidecar {
 
   [[nodiscard]] Turnstile& turnstile() const noexcept;
   [[nodiscard]] Membership& membership() const noexcept;
+  [[nodiscard]] Lifeline& lifeline() const noexcept;
   [[nodiscard]] WaitingLine& line() const noexcept;
   [[nodiscard]] FlushLine& flush_line() const noexcept;
   [[nodiscard]] Doorbell& doorbell() const noexcept;

@@ -20,7 +20,7 @@ namespace wallock::host {
 // sizes can share one file, and none can make another follow an address.
 // Whoever changes one of them changes sidecar_version.
 inline constexpr std::uint64_t sidecar_magic = 0x4b434f4c4c415701;  // "\1WALLOCK", little endian
-inline constexpr std::uint32_t sidecar_version = 1;
+inline constexpr std::uint32_t sidecar_version = 2;
 
 inline constexpr std::size_t cache_line = 64;
 
@@ -38,6 +38,7 @@ struct alignas(cache_line) SidecarHeader {
 struct MemberPlace {
   SharedNumber instance;  // 0: never used, or closed properly
   SharedNumber mark;      // of the opening that used it last
+  SharedWord life;        // changed by the kernel when its process ends (Lifeline)
 };
 
 struct MembershipLayout {

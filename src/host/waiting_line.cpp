@@ -1,5 +1,6 @@
 #include "host/waiting_line.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "host/sidecar_layout.hpp"
@@ -70,6 +71,15 @@ std::uint32_t WaitingLine::Place::calls() const noexcept {
 
 void WaitingLine::Place::sleep(std::uint32_t seen, Duration patience) noexcept {
   if (!is_gone()) wait_while(slot_->calls, seen, patience);
+}
+
+// The kernel wakes one of those who wait for a death: that one wakes the others.
+bool WaitingLine::Place::sleep(std::uint32_t seen, const Pulse& holder,
+                               Duration patience) noexcept {
+  if (is_gone()) return true;
+  const bool slept = wait_while_both(slot_->calls, seen, *holder.word, holder.seen, patience);
+  if (holder.word->load() != holder.seen) wake(*holder.word, std::numeric_limits<int>::max());
+  return slept;
 }
 
 void WaitingLine::Place::interrupt() noexcept {

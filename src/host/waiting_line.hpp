@@ -49,6 +49,9 @@ class WaitingLine {
     [[nodiscard]] std::uint32_t calls() const noexcept;
     // Sleeps until called since `seen`, or for `patience` of real time; may return early.
     void sleep(std::uint32_t seen, Duration patience) noexcept;
+    // The same, and until the kernel tells that the process of `holder` ends. False at once if that
+    // cannot be waited for.
+    [[nodiscard]] bool sleep(std::uint32_t seen, const Pulse& holder, Duration patience) noexcept;
     // Ends a sleep of this place, as a call would; from any thread.
     void interrupt() noexcept;
     // The call was heard and the database refused: in line as before, not passed over. Not needed

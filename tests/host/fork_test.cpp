@@ -65,6 +65,8 @@ TEST_CASE("in a forked child a sidecar does nothing, and its end leaves the pare
           place->interrupt();
           place->stay();
           place->sleep(place->calls(), 1ms);
+          own->lifeline().start();
+          if (own->membership().pulse_of(2)) return 7;
           if (!place->is_first()) return 6;
           own->doorbell().ring("a");
           own->doorbell().sleep("a", own->doorbell().rings("a"), 1ms);

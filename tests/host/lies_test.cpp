@@ -29,6 +29,8 @@ void use(Sidecar& sidecar, const std::string& resource) {
   if (place) {
     static_cast<void>(place->is_first());
     place->sleep(place->calls(), 1us);
+    if (const auto pulse = sidecar.membership().pulse_of(1))
+      static_cast<void>(place->sleep(place->calls(), *pulse, 1us));
     place->stay();
     place->interrupt();
   }

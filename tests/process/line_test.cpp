@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <random>
 #include <string>
@@ -53,6 +54,8 @@ class Line {
     return child;
   }
   [[nodiscard]] std::size_t waiting() { return must(store_.health()).waiting_in_line; }
+  // What the kernel would tell of every opening.
+  void forge_pulses(std::uint32_t word);
 
   [[nodiscard]] static bool is_granted(ChildProcess& child) {
     const auto line = child.read_line();
@@ -69,22 +72,36 @@ class Line {
   Coordinator store_ = must(Coordinator::open(folder_ / "store.db"));
 };
 
-// Makes the sidecar say that the opening of that instance is dead: moves its id to a place on which
-// nobody has a lock.
-void bury(const std::string& sidecar, std::uint64_t instance) {
+// Has `forge` write into the sidecar's table of members.
+void forge_members(const std::string& sidecar,
+                   const std::function<void(wallock::host::MembershipLayout&)>& forge) {
   const int file = open(sidecar.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(file >= 0);
   void* const at = mmap(nullptr, sizeof(wallock::host::SidecarLayout), PROT_READ | PROT_WRITE,
                         MAP_SHARED, file, 0);
   close(file);
   REQUIRE(at != MAP_FAILED);
-  auto& members = static_cast<wallock::host::SidecarLayout*>(at)->members;
-  for (auto& place : members.places) {
-    if (place.instance.load() == instance) place.instance.store(0);
-  }
-  members.places.back().instance.store(instance);
-  members.used.store(static_cast<std::uint32_t>(members.places.size()));
+  forge(static_cast<wallock::host::SidecarLayout*>(at)->members);
   munmap(at, sizeof(wallock::host::SidecarLayout));
+}
+
+// Makes the sidecar say that the opening of that instance is dead: moves its id to a place on which
+// nobody has a lock.
+void bury(const std::string& sidecar, std::uint64_t instance) {
+  forge_members(sidecar, [instance](auto& members) {
+    for (auto& place : members.places) {
+      if (place.instance.load() == instance) place.instance.store(0);
+    }
+    members.places.back().instance.store(instance);
+    members.used.store(static_cast<std::uint32_t>(members.places.size()));
+  });
+}
+
+void Line::forge_pulses(std::uint32_t word) {
+  forge_members(folder_ / "store.db-wallock", [word](auto& members) {
+    for (auto& place : members.places)
+      place.life.store(word);
+  });
 }
 
 }  // namespace
@@ -251,6 +268,19 @@ TEST_CASE("what a killed process held is free at once, its ttl notwithstanding")
   REQUIRE(holder.read_line() == "left");
   REQUIRE(holder.wait() == 0);
   CHECK(line.store().try_acquire("r"));
+}
+
+TEST_CASE("a pulse that lies costs nobody a lease and lets nobody wait for ever") {
+  constexpr std::uint32_t at_its_end = 0xc0000000;
+  constexpr std::uint32_t beats_for_ever = 0x80000001;
+  Line line;
+  auto holder = line.hold("r", "3600000");
+  line.forge_pulses(at_its_end);
+  CHECK(line.store().acquire("r", {.wait = 100ms}).error().code() == Errc::lease_held);
+  line.forge_pulses(beats_for_ever);
+  auto waiter = line.wait_for("r");
+  holder.kill();
+  CHECK(Line::is_granted(waiter));
 }
 
 TEST_CASE("a holder that is stopped keeps its lease until its ttl") {

@@ -1,5 +1,6 @@
-// A holder of a lease for an hour is killed: who waits has the resource at once, however often, and
-// across PID namespaces.
+// A holder of a lease for an hour is killed: who waits has the resource at once, however often,
+// across PID namespaces, and where the kernel does not tell of deaths.
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "child_process.hpp"
+#include "denied_call.hpp"
 #include "fork.hpp"
 #include "process_support.hpp"
 #include "temp_folder.hpp"
@@ -68,16 +70,33 @@ int wait_and_take(Ground& ground, const std::string& database) {
   return 0;
 }
 
-void run(bool is_contained, std::uint64_t kills) {
+struct Conditions {
+  bool is_contained = false;
+  // Calls that are not to be had, of the holders and of the waiter.
+  std::vector<unsigned> holders_lack = {};
+  std::vector<unsigned> waiter_lacks = {};
+};
+
+[[nodiscard]] bool lacks(const std::vector<unsigned>& calls) {
+  return std::ranges::all_of(calls, deny_call);
+}
+
+void run(const std::string& name, const Conditions& conditions, std::uint64_t kills) {
   const TempFolder folder;
   const std::string database = folder / "store.db";
   const Shared<Ground> ground;
-  Fork waiter([&] { return wait_and_take(*ground, database); });
+  Fork waiter([&] {
+    if (!lacks(conditions.waiter_lacks)) return ++ground->broken, 1;
+    return wait_and_take(*ground, database);
+  });
   std::vector<std::int64_t> took;
-  const auto work = [&] { return hold(*ground, database); };
+  const auto work = [&] {
+    if (!lacks(conditions.holders_lack)) return ++ground->broken, 1;
+    return hold(*ground, database);
+  };
   for (std::uint32_t round = 1; round <= kills; ++round) {
     ground->round = round;
-    Fork holder = is_contained ? fork_as_pid_1(work) : Fork(work);
+    Fork holder = conditions.is_contained ? fork_as_pid_1(work) : Fork(work);
     await([&] { return ground->waits == round || ground->broken != 0; });
     std::this_thread::sleep_for(1ms);
     REQUIRE(ground->broken == 0);
@@ -91,9 +110,8 @@ void run(bool is_contained, std::uint64_t kills) {
   ground->over = true;
   CHECK(waiter.wait() == 0);
   std::ranges::sort(took);
-  std::cout << "take-over" << (is_contained ? " from another PID namespace" : "") << ": " << kills
-            << " times, p50 " << took[took.size() / 2] / 1000 << " us, p99 "
-            << took[took.size() * 99 / 100] / 1000 << " us" << std::endl;
+  std::cout << name << ": " << kills << " times, p50 " << took[took.size() / 2] / 1000
+            << " us, p99 " << took[took.size() * 99 / 100] / 1000 << " us" << std::endl;
 }
 
 std::uint64_t kills() { return how_many("WALLOCK_SOAK_TAKEOVERS", thread_sanitizer ? 5 : 50); }
@@ -101,7 +119,7 @@ std::uint64_t kills() { return how_many("WALLOCK_SOAK_TAKEOVERS", thread_sanitiz
 }  // namespace
 
 TEST_CASE("take-over: what a killed process held is free at once, again and again") {
-  run(false, kills());
+  run("take-over", {}, kills());
 }
 
 TEST_CASE("take-over: what a killed container's process held is free at once") {
@@ -109,5 +127,13 @@ TEST_CASE("take-over: what a killed container's process held is free at once") {
     std::cout << "PID namespaces are not permitted: take-over across them is not tested\n";
     return;
   }
-  run(true, kills());
+  run("take-over from another PID namespace", {.is_contained = true}, kills());
+}
+
+TEST_CASE("take-over: a death is noticed where the kernel keeps no list of what to tell") {
+  run("take-over without robust lists", {.holders_lack = {SYS_set_robust_list}}, kills());
+}
+
+TEST_CASE("take-over: a death is noticed by one who cannot wait to be told") {
+  run("take-over without futex_waitv", {.waiter_lacks = {SYS_futex_waitv}}, kills());
 }
