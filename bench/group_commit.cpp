@@ -26,12 +26,14 @@ Served run_threads(Coordinator& coordinator, LoopKind kind, std::size_t threads,
   std::atomic<bool> go = false;
   {
     std::vector<std::jthread> running;
-    for (std::size_t i = 0; i < threads; ++i)
+    running.reserve(threads);
+    for (std::size_t i = 0; i < threads; ++i) {
       running.emplace_back([&, i] {
         go.wait(false);
         served[i] =
             loop_on_own_resource(coordinator, kind, round + "-" + std::to_string(i), length);
       });
+    }
     go = true;
     go.notify_all();
   }

@@ -116,15 +116,15 @@ class Asked {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   void open() { coordinator_.emplace(must(Coordinator::open(path_, {.durability = level_}))); }
-  [[nodiscard]] Coordinator& coordinator() { return *coordinator_; }
+  [[nodiscard]] Coordinator& coordinator() { return coordinator_.value(); }
 
   // Acquires one of its resources, any of them, and gives it back untimed.
   [[nodiscard]] double acquire() {
     const std::string name = name_of(random_() % resources_);
     const auto start = Time::now();
-    const Lease lease = must(coordinator_->acquire(name));
+    const Lease lease = must(coordinator().acquire(name));
     const std::chrono::duration<double, std::micro> took = Time::now() - start;
-    static_cast<void>(must(coordinator_->release(lease)));
+    static_cast<void>(must(coordinator().release(lease)));
     return took.count();
   }
 

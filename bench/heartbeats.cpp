@@ -116,6 +116,7 @@ std::vector<Row> measure_batches(const std::string& dir, const Settings& setting
   LeaseRepository& store = *opened.repository;
   const auto soon = [&] { return clock->now() + std::chrono::seconds(10); };
   std::vector<RenewRequest> requests;
+  requests.reserve(settings.guards);
   for (std::size_t i = 0; i < settings.guards; ++i) {
     requests.push_back(
         {.lease = must(store.acquire({.resource = must(ResourceName::parse("account-" + padded(i))),

@@ -84,10 +84,12 @@ void contend(LeaseClient& client, std::uint32_t me, const Settings& settings, Lo
 // the key again right after its own release hands over to nobody.
 std::vector<double> hand_overs(const Shared<Holding>& holdings, std::size_t count) {
   std::vector<double> times;
-  for (std::size_t i = 0; i + 1 < count; ++i)
-    if (holdings[i].process != holdings[i + 1].process)
-      times.push_back(static_cast<double>(holdings[i + 1].acquired - holdings[i].release_called) /
-                      1000);
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const Holding& former = holdings[i];
+    const Holding& next = holdings[i + 1];
+    if (former.process == next.process) continue;
+    times.push_back(static_cast<double>(next.acquired - former.release_called) / 1000);
+  }
   return times;
 }
 

@@ -1,6 +1,7 @@
 #include <hiredis/hiredis.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ constexpr const char* patience_s = "1";
 constexpr auto poll_interval = std::chrono::milliseconds(1);
 
 // How a waiter learns that the key is free.
-enum class Waiting { called, polling };
+enum class Waiting : std::uint8_t { called, polling };
 
 // The lock with a fencing token.
 constexpr std::string_view acquire_script =

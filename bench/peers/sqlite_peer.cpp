@@ -204,11 +204,12 @@ class SqliteOutbox final : public OutboxClient {
   CachedStatement remove_ = statement("DELETE FROM outbox WHERE position = ?1");
 };
 
-Peer sqlite_peer(const Places& places, const std::string& synchronous, std::string durability) {
+Peer sqlite_peer(const Places& places, const std::string& synchronous,
+                 const std::string& durability) {
   const std::string prefix = places.folder + "/sqlite-" + synchronous + "-";
   return {.name = "sqlite " + synchronous,
           .durable = synchronous == "FULL",
-          .durability = std::move(durability),
+          .durability = durability,
           .waiting = "a mutex in shared memory in front of the row, which dies with its holder",
           .lease =
               [=](const std::string& space, const std::string& who, Company company) {

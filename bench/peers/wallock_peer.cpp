@@ -83,8 +83,8 @@ class WallockOutbox final : public OutboxClient {
       last = static_cast<std::uint64_t>(
           db.execAndGet("SELECT coalesce(max(number), 0) FROM business").getInt64());
     };
-    const std::string id = "schema-" + to_string(lease.token());
-    must(coordinator_.commit(lease, ActionFields{.id = id}, work, {.after = AfterCommit::release}));
+    must(coordinator_.commit(lease, ActionFields{.id = "schema-" + to_string(lease.token())}, work,
+                             {.after = AfterCommit::release}));
     // What an earlier client of this store put in is not put in again.
     run_ = to_string(lease.token());
     next_row_ = last + 1;
@@ -109,11 +109,11 @@ class WallockOutbox final : public OutboxClient {
   std::uint64_t next_row_ = 1, next_id_ = 0, next_resource_ = 0;
 };
 
-Peer wallock_peer(const Places& places, Durability level, std::string durability) {
+Peer wallock_peer(const Places& places, Durability level, const std::string& durability) {
   const std::string prefix = places.folder + "/wallock-" + std::string(to_string(level)) + "-";
   return {.name = "wallock " + std::string(to_string(level)),
           .durable = level == Durability::every_answer,
-          .durability = std::move(durability),
+          .durability = durability,
           .waiting = "acquire with wait",
           .lease =
               [=](const std::string& space, const std::string&, Company) {

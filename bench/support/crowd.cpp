@@ -59,6 +59,7 @@ void kill_and_join(pid_t child) {
 
 void run_crowd(std::size_t processes, const std::function<void(std::size_t)>& work) {
   std::vector<pid_t> children;
+  children.reserve(processes);
   for (std::size_t i = 0; i < processes; ++i)
     children.push_back(spawn([&work, i] { work(i); }));
   join(children);

@@ -73,9 +73,10 @@ void write_json(const std::string& path, const Machine& machine, const std::vect
     std::exit(EXIT_FAILURE);
   }
   std::fputs("{\"machine\": {\n", file);
-  for (std::size_t i = 0; i < machine.size(); ++i)
+  for (std::size_t i = 0; i < machine.size(); ++i) {
     std::fprintf(file, "  %s: %s%s\n", quoted(machine[i].first).c_str(),
                  quoted(machine[i].second).c_str(), i + 1 < machine.size() ? "," : "");
+  }
   std::fputs(" },\n \"rows\": [\n", file);
   for (std::size_t i = 0; i < rows.size(); ++i)
     std::fprintf(file, "  %s%s\n", json_of(rows[i]).c_str(), i + 1 < rows.size() ? "," : "");

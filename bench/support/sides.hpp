@@ -77,6 +77,7 @@ class BaselineSide : public Side {
   [[nodiscard]] std::string next_resource() { return resource_name(turn_++); }
   [[nodiscard]] std::vector<BaselineAction> next_batch(std::size_t count) {
     std::vector<BaselineAction> actions;
+    actions.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
       actions.push_back({action_id(action_++), payload_});
     return actions;
