@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace wallock::test {
 
@@ -41,6 +42,7 @@ class ModelBreaker {
     probe_ends_ = until;
     since_epoch_ = epoch;
   }
+  void cut_probe_short(Nanos now) { probe_ends_ = std::min(probe_ends_, now); }
   void cut_off(Nanos now, std::uint64_t epoch) {
     state = State::open;
     since_ = now;
@@ -63,6 +65,11 @@ class ModelBreaker {
     if (state != State::probing || probed(now, epoch)) return false;
     fall_back(since_epoch_ == epoch ? probe_ends_ : 0, epoch);
     return true;
+  }
+  // What its row says: state, timeouts, failed probes, force.
+  [[nodiscard]] std::string row() const {
+    return std::to_string(static_cast<int>(state)) + " " + std::to_string(timeouts) + " " +
+           std::to_string(failed) + (forced ? " 1" : " 0");
   }
 
  private:

@@ -7,33 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "breaker_model.hpp"
+#include "model_values.hpp"
 
 namespace wallock::test {
-
-// The grant that a caller holds in its hands.
-struct ModelLease {
-  int resource = 0;
-  std::uint64_t token = 0;
-  int holder = 0;
-  int instance = 0;
-  Nanos granted_at = 0;
-  Nanos expires_at = 0;
-};
-
-struct ModelDelivery {
-  int resource = 0;
-  std::string id;
-  Nanos born = 0;
-  Nanos due = 0;
-  Nanos claim_ends = 0;
-  std::uint64_t claim = 0;  // 0: not claimed
-  unsigned attempts = 0;
-};
 
 class StoreModel {
  public:
@@ -46,13 +27,9 @@ class StoreModel {
   std::uint64_t size = 1;                                  // of the ledger: the genesis record
   std::map<std::uint64_t, ModelDelivery> deliveries = {};  // by position
   std::uint64_t dead = 0;
+  std::set<int> gone = {};  // instances that died: what they had is free for whoever asks
 
-  // What an action is: its id, and whatever tells one content from another.
-  struct Action {
-    std::string id;
-    std::string payload;
-    bool is_sent = false;
-  };
+  using Action = ModelAction;
   using Batch = std::vector<Action>;
   enum class After { nothing, keep, release };
   enum class Outcome { success, timeout, failure, cancelled };
@@ -141,16 +118,18 @@ class StoreModel {
     return "tripped";
   }
 
-  std::string begin_recovery(int r, Nanos ttl) {
+  std::string begin_recovery(int r, Nanos ttl, int instance = 0) {
     Resource& resource = resources_[r];
     if (resource.breaker.closed()) return "breaker_not_open";
     if (resource.breaker.forced) return "breaker_open";
-    if (resource.breaker.probed(now, epoch)) return "lease_held";
     ModelBreaker lapsed = resource.breaker;
+    if (gone.contains(resource.instance)) lapsed.cut_probe_short(now);
+    if (lapsed.probed(now, epoch)) return "lease_held";
     const bool fell = lapsed.settle(now, epoch);
     if (now < lapsed.due(epoch)) return "recovery_not_due";
     size += fell ? 1 : 0;
     resource.latest = token_at(size++);
+    resource.instance = instance;
     resource.breaker = lapsed;
     resource.breaker.probe(now + ttl, epoch);
     return "probe " + std::to_string(resource.latest) + " until " + std::to_string(now + ttl);
@@ -240,6 +219,39 @@ class StoreModel {
     return words;
   }
 
+  // What the store's tables hold: each row that says something, in words.
+  std::string rows() const {
+    std::string words = std::to_string(size) + " records in epoch " + std::to_string(epoch);
+    for (const auto& [r, resource] : resources_) {
+      if (resource.latest == 0) continue;
+      words += "; r" + std::to_string(r) + " " + std::to_string(resource.latest);
+      if (!resource.tenure) continue;
+      words += " h" + std::to_string(resource.holder) + " " + std::to_string(resource.instance) +
+               " until " + std::to_string(resource.expires_at);
+    }
+    for (const auto& [r, resource] : resources_) {
+      const auto said = resource.breaker.row();
+      if (said != "0 0 0 0") words += "; breaker r" + std::to_string(r) + " " + said;
+    }
+    for (const auto& [position, delivery] : deliveries) {
+      words += "; delivery " + std::to_string(position) + " " + std::to_string(delivery.claim) +
+               " " + std::to_string(delivery.attempts) + " " +
+               std::to_string(delivery.claim != 0 ? delivery.claim_ends : delivery.due) + " born " +
+               std::to_string(delivery.born);
+    }
+    return words + "; dead " + std::to_string(dead);
+  }
+
+  bool is_closed(int r) const {
+    const auto at = resources_.find(r);
+    return at == resources_.end() || closed(at->second);
+  }
+  // A lease that only its holder's death makes free.
+  bool is_left_behind(int r) const {
+    const auto at = resources_.find(r);
+    return at != resources_.end() && lives(at->second) && gone.contains(at->second.instance);
+  }
+
   void reboot(Nanos start) {
     now = start;
     ++epoch;
@@ -256,25 +268,8 @@ class StoreModel {
   }
 
  private:
-  struct Resource {
-    std::uint64_t latest = 0;  // token, of a lease or a probe
-    bool spent = false;
-    bool tenure = false;
-    int holder = 0;
-    int instance = 0;
-    Nanos granted_at = 0;
-    Nanos expires_at = 0;
-    std::string request;
-    ModelBreaker breaker;
-  };
-  // Whatever is recorded under an action id.
-  struct Event {
-    int resource = 0;
-    std::uint64_t token = 0;
-    std::uint64_t position = 0;
-    int holder = 0;
-    std::optional<Action> action = {};
-  };
+  using Resource = ModelResource;
+  using Event = ModelEvent;
 
   std::uint64_t token_at(std::uint64_t position) const { return (epoch << 43) + position; }
   bool current_epoch(std::uint64_t token) const { return token >> 43 == epoch; }
@@ -290,7 +285,7 @@ class StoreModel {
   }
   static void end(Resource& resource) { resource.tenure = false; }
   std::string held(const Resource& resource, int holder, int instance) const {
-    if (!lives(resource)) return "";
+    if (!lives(resource) || gone.contains(resource.instance)) return "";
     const bool mine = resource.holder == holder && resource.instance == instance;
     return mine ? "already_held" : "lease_held";
   }

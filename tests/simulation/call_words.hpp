@@ -1,0 +1,83 @@
+// A store's answers in the words that the model gives.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "repository/store_model.hpp"
+#include "wallock/lease_repository.hpp"
+#include "world.hpp"
+
+namespace wallock::test {
+
+[[nodiscard]] inline Nanos nanos(Instant instant) { return instant.time_since_epoch().count(); }
+
+template <class T, class Words>
+[[nodiscard]] Said said(const Result<T>& answer, Words&& words) {
+  if (answer) return {.words = words(*answer)};
+  return {.words = std::string(to_string(answer.error().code())), .error = answer.error().code()};
+}
+template <class T>
+[[nodiscard]] Said said_effect(const Result<T>& answer) {
+  return said(answer, [](const T& effect) { return std::string(to_string(effect)); });
+}
+[[nodiscard]] inline Said said_done(const Status& answer) {
+  if (answer) return {.words = "ok"};
+  return {.words = std::string(to_string(answer.error().code())), .error = answer.error().code()};
+}
+
+// When a lease was granted is left out of the model's words: the call says when it asked.
+[[nodiscard]] inline std::string plain(std::string words) {
+  for (auto at = words.find(" from "); at != std::string::npos; at = words.find(" from ")) {
+    words.erase(at, words.find(' ', at + 6) - at);
+  }
+  return words;
+}
+[[nodiscard]] inline std::string words_of(const Lease& lease) {
+  return "lease " + std::to_string(lease.token().value()) + " until " +
+         std::to_string(nanos(lease.expires_at()));
+}
+[[nodiscard]] inline std::string words_of(const Committed& done) {
+  std::string words = done.replayed() ? "replayed" : "new";
+  for (const ActionResult& result : done.results()) {
+    words += " " + std::to_string(result.position()) + "/" +
+             std::to_string(result.token().value()) + "/" + std::string(to_string(result.state()));
+  }
+  if (done.lease()) words += " " + words_of(*done.lease());
+  return words;
+}
+[[nodiscard]] inline std::string words_of(const std::vector<Delivery>& claimed) {
+  std::string words;
+  for (const Delivery& delivery : claimed) {
+    words += delivery.action_id().str() + " " + std::to_string(delivery.position()) + " " +
+             std::to_string(delivery.claim_token().value()) + " #" +
+             std::to_string(delivery.attempt()) + "; ";
+  }
+  return words;
+}
+[[nodiscard]] inline std::string words_of(const BreakerStatus& shown) {
+  return std::string(to_string(shown.state())) + " " + std::to_string(shown.timeouts()) + " " +
+         std::to_string(shown.failed_probes()) + (shown.forced() ? " forced" : "");
+}
+
+[[nodiscard]] inline std::vector<ActionRequest> requests_of(const StoreModel::Batch& batch) {
+  std::vector<ActionRequest> actions;
+  for (const StoreModel::Action& action : batch) {
+    ActionFields fields{.id = action.id, .payload = action.payload};
+    if (action.is_sent) fields.destination = Given<Destination>("bank");
+    actions.push_back(ActionRequest::create(std::move(fields)).value());
+  }
+  return actions;
+}
+
+[[nodiscard]] inline ResourceName name_of(int r) {
+  return ResourceName::parse("r" + std::to_string(r)).value();
+}
+[[nodiscard]] inline HolderId holder_of(int h) {
+  return HolderId::parse("h" + std::to_string(h)).value();
+}
+[[nodiscard]] inline InstanceId instance_of(int process) {
+  return InstanceId{static_cast<std::uint64_t>(process)};
+}
+
+}  // namespace wallock::test
