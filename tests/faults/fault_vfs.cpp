@@ -47,12 +47,9 @@ int io_error_of(FileCall call) {
       return SQLITE_IOERR_SHMMAP;
     case FileCall::index_lock:
       return SQLITE_IOERR_SHMLOCK;
-    case FileCall::unfetch:
-    case FileCall::written:
-    case FileCall::flushed:
-      break;
+    default:  // windows
+      return SQLITE_IOERR;
   }
-  return SQLITE_IOERR;
 }
 
 int code_of(FileCall call, Fault::Kind kind) {

@@ -68,23 +68,23 @@ bool any_says(const Cuts& cuts, const std::string& words) {
 }  // namespace
 
 TEST_CASE("a power cut takes back no commit at the level commits (1 of 4)", "[power]") {
-  cut_share(Durability::commits, 64, 0, 4);
+  cut_share(Durability::commits, 192, 0, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (2 of 4)", "[power]") {
-  cut_share(Durability::commits, 64, 1, 4);
+  cut_share(Durability::commits, 192, 1, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (3 of 4)", "[power]") {
-  cut_share(Durability::commits, 64, 2, 4);
+  cut_share(Durability::commits, 192, 2, 4);
 }
 TEST_CASE("a power cut takes back no commit at the level commits (4 of 4)", "[power]") {
-  cut_share(Durability::commits, 64, 3, 4);
+  cut_share(Durability::commits, 192, 3, 4);
 }
 TEST_CASE("a power cut takes back nothing at the level every_answer", "[power]") {
-  cut_share(Durability::every_answer, 32, 0, 1);
+  cut_share(Durability::every_answer, 96, 0, 1);
 }
 TEST_CASE("a power cut leaves a sound store at the level relaxed, and no token comes twice",
           "[power]") {
-  cut_share(Durability::relaxed, 32, 0, 1);
+  cut_share(Durability::relaxed, 96, 0, 1);
 }
 
 // What the cases above rest on can fail.

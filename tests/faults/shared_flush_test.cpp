@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -184,6 +185,9 @@ void cut_at(Durability durability) {
     UNSCOPED_INFO(failure);
   CHECK(cuts.failed == 0);
   CHECK(cuts.images > cuts.places);
+  std::printf("power cuts under two openings: %llu images at %llu places\n",
+              static_cast<unsigned long long>(cuts.images),
+              static_cast<unsigned long long>(cuts.places));
 }
 
 }  // namespace
