@@ -38,13 +38,21 @@ std::shared_ptr<host::Sidecar> open_sidecar(const std::string& path, InstanceId 
   return *std::move(sidecar);
 }
 
-// Null if flushes are not shared. Flushes once: what others, who are gone, left in the log may be
-// visible and not durable.
-std::unique_ptr<Flusher> open_flusher(const std::string& path, const Options& options,
-                                      bool has_sidecar, const Clock& clock, Instant deadline) {
-  if (!has_sidecar || !options.share_flushes) return nullptr;
+// Null if flushes are not shared, or this SQLite does not give its log away.
+//
+// Flushes once, shared or not: what others, who are gone, left in the log may be visible and not
+// durable. Were that a raised epoch, a power cut would take it back, and its tokens came again.
+Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, bool is_shared,
+                                              const Clock& clock, Instant deadline) {
   auto flusher = Flusher::open(path, clock, deadline);
-  if (!flusher || !(*flusher)->flush()) return nullptr;
+  if (!flusher) {
+    if (flusher.error().code() == Errc::setting_refused) return nullptr;
+    return fail(flusher.error());
+  }
+  if (!(*flusher)->flush()) {
+    return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
+  }
+  if (!is_shared) return nullptr;
   return *std::move(flusher);
 }
 
@@ -59,10 +67,11 @@ Result<OpenedRepository> open_at(const std::string& path, const Options& options
   if (!session) return fail(session.error());
   auto reader = Reader::open(path, clock, options.operation_timeout);
   if (!reader) return fail(reader.error());
-  auto flusher = open_flusher(path, options, sidecar != nullptr, *clock, deadline);
+  auto flusher = open_flusher(path, options.share_flushes && sidecar != nullptr, *clock, deadline);
+  if (!flusher) return fail(flusher.error());
   return OpenedRepository{
       std::make_unique<Repository>(path, *std::move(session), *std::move(reader),
-                                   Neighbours(sidecar), std::move(flusher), options, clock),
+                                   Neighbours(sidecar), *std::move(flusher), options, clock),
       sidecar};
 }
 

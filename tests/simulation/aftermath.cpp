@@ -1,10 +1,9 @@
 // The end of a run: nothing goes wrong any more, and everything must work again soon.
-#include <fstream>
 #include <utility>
 
 #include "call_words.hpp"
+#include "names_only.hpp"
 #include "sqlite/invariants.hpp"
-#include "temp_folder.hpp"
 #include "world.hpp"
 
 namespace wallock::test {
@@ -105,23 +104,6 @@ void World::deliver_all(Worker& worker) {
     }
   }
 }
-
-namespace {
-
-// A folder with the names of the files, for those who ask the system about them.
-class NamesOnly {
- public:
-  NamesOnly() {
-    std::ofstream(folder_ / "store.db");
-    std::ofstream(folder_ / "store.db-wal");
-  }
-  [[nodiscard]] const std::string& path() const { return folder_.path(); }
-
- private:
-  TempFolder folder_;
-};
-
-}  // namespace
 
 Ran play(std::uint64_t seed, const Planted& planted, Sometimes& sometimes, std::ostream* story,
          bool bytes) {

@@ -122,7 +122,7 @@ TEST_CASE("simulated runs counted", "[.figures]") {
     const Ran ran = play(seed, {}, sometimes);
     if (ran.failure.empty()) continue;
     ++failures;
-    std::cout << "seed " << seed << ": " << ran.failure << "\n";
+    std::cout << "seed " << seed << ": " << ran.failure << std::endl;
   }
   for (const auto& [what, times] : sometimes)
     std::cout << times << " " << what << "\n";

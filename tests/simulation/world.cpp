@@ -114,7 +114,7 @@ void World::run(std::uint64_t steps) {
   trace_.tell(std::string(to_string(options_.durability)) +
               (options_.share_flushes ? ", shared flushes, " : ", own flushes, ") +
               std::to_string(workers_.size()) + " workers");
-  for (std::uint64_t i = 0; i < steps; ++i)
+  for (; steps_ < steps; ++steps_)
     step();
   finish();
 }
@@ -123,7 +123,7 @@ void World::step() {
   const auto dice = below(1000);
   Worker& worker = workers_[below(workers_.size())];
   if (dice < 110) return pass_time();
-  if (dice < 120) {
+  if (dice < (is_tense() ? 260 : 120)) {
     trace_.tell("power cut between calls");
     saw("power cut between calls");
     machine_->cut_power();
@@ -149,7 +149,7 @@ void World::pass_time() {
 // Mostly none. What happens at a flush happens between what is written and what is told.
 void World::draw_trouble(std::uint64_t asks, std::uint64_t often) {
   using Kind = Trouble::Kind;
-  if (is_calm_ || !random_.chance(often, 20)) return machine_->arm({});
+  if (is_calm_ || !random_.chance(is_tense() ? 10 : often, 20)) return machine_->arm({});
   Trouble trouble;
   const auto dice = below(14);
   trouble.at = below(asks);
@@ -192,6 +192,7 @@ void World::open(Worker& worker) {
     return;
   }
   expected_->may_have_opened(boot_, now());
+  last_blow_ = steps_;
   if (!opened) trace_.tell("  " + std::string(to_string(opened.error().code())));
   if (!machine_->has_power()) {
     saw("power cut in an opening");
@@ -303,6 +304,7 @@ bool World::does(Worker& worker, const Call& call) {
 // True if the caller lives and has an answer that is no failure.
 bool World::came_through(Worker& worker, const Call& call, const Said& answer, StoreState next,
                          bool struck) {
+  if (struck) last_blow_ = steps_;
   const std::string expected = call.model(next.model);
   const Said said = told(answer, expected);
   next.rows = next.model.rows();

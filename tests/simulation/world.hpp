@@ -139,6 +139,8 @@ class World {
   void work_again(Worker& worker, int r);
   void deliver_all(Worker& worker);
 
+  // Blows come together: shortly after one, the next is near.
+  [[nodiscard]] bool is_tense() const { return last_blow_ && steps_ - *last_blow_ < 4; }
   [[nodiscard]] std::uint64_t below(std::uint64_t count) { return random_.below(count); }
   [[nodiscard]] Instant deadline() const { return clock_->now() + std::chrono::milliseconds(50); }
   [[nodiscard]] Nanos now() const { return clock_->now().time_since_epoch().count(); }
@@ -165,6 +167,8 @@ class World {
   std::vector<Worker> workers_;
   int processes_ = 0;
   std::uint64_t boot_ = 1;
+  std::uint64_t steps_ = 0;
+  std::optional<std::uint64_t> last_blow_;
   bool is_calm_ = false;  // nothing goes wrong any more
   FencingToken highest_;  // that was answered to anybody
   std::optional<Nanos> work_began_;
