@@ -36,7 +36,7 @@ Instant lost_at(const Pulse& pulse) noexcept {
   return saturating_add(pulse.lease.safe_until(), -pulse.margin);
 }
 
-Duration head_start(Duration ttl) noexcept { return ttl / 30; }
+Duration head_start(Duration ttl) noexcept { return ttl / 10; }
 
 Duration retry_pause(Duration ttl) noexcept {
   return std::clamp<Duration>(ttl / 50, milliseconds(1), milliseconds(250));

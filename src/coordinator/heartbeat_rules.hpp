@@ -56,8 +56,9 @@ struct Agenda {
 // never after the end that the store has, which counts from the grant.
 [[nodiscard]] Instant lost_at(const Pulse& pulse) noexcept;
 
-// How much earlier than due a lease is renewed along with others: a tenth of the time between two
-// renewals. So those that are due at about the same time come to share a transaction.
+// How much earlier than due a lease is renewed along with others: three tenths of the time between
+// two renewals. So neighbours come to share a transaction within some intervals, whenever each
+// came.
 [[nodiscard]] Duration head_start(Duration ttl) noexcept;
 
 // The pause after a renewal that failed: a fiftieth of the ttl, 1 ms to 250 ms.

@@ -120,7 +120,7 @@ Instant Heartbeats::watch() {
     next = leases_.next_loss();
   }
   for (const auto& [key, entry] : lost) {
-    if (key->reason() != LossReason::none) entry.held->tell();
+    if (entry.held->reason() != LossReason::none) entry.held->tell();
   }
   return next;
 }

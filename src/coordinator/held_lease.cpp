@@ -19,7 +19,8 @@ bool told(const std::function<void(LossReason)>& on_lost, LossReason reason) noe
 }  // namespace
 
 HeldLease::HeldLease(Lease lease, Duration ttl, GuardOptions options)
-    : margin_(options.margin),
+    : resource_(lease.resource()),
+      margin_(options.margin),
       on_lost_(std::move(options.on_lost)),
       pulse_{.lease = std::move(lease),
              .ttl = ttl,

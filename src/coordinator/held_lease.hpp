@@ -30,6 +30,7 @@ class HeldLease {
   HeldLease(const HeldLease&) = delete;
   HeldLease& operator=(const HeldLease&) = delete;
 
+  [[nodiscard]] const ResourceName& resource() const noexcept { return resource_; }
   [[nodiscard]] Lease lease() const;
   [[nodiscard]] LossReason reason() const;
   [[nodiscard]] std::stop_token lost() const noexcept { return lost_.get_token(); }
@@ -78,6 +79,7 @@ class HeldLease {
  private:
   void adopt(const Lease& lease);
 
+  const ResourceName resource_;
   const std::optional<Duration> margin_;  // as given
   std::function<void(LossReason)> on_lost_;
   std::stop_source lost_;

@@ -188,6 +188,8 @@ MUTANTS = [
      "return found->instance.load() == instance;", "return true;", "host"),
     ("who waits behind a stopped one waits out his silence", HOST + "turnstile.cpp",
      "if (!is_first && !is_taken()) line.call_first(everybody);", "", "host"),
+    ("a renewal takes no neighbours along", "src/coordinator/heartbeat_roster.cpp",
+     "if (batch.size() > before) try_neighbours(", "if (false) try_neighbours(", "coordinator"),
     ("nobody's death is told", HOST + "lifeline.cpp",
      "if (syscall(SYS_set_robust_list, &head, sizeof head) != 0) return 0;", "", "host"),
     ("a death is told and wakes nobody", HOST + "lifeline.cpp",
