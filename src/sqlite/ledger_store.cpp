@@ -29,7 +29,6 @@ LedgerStore::LedgerStore(ledger::Sha256 hasher) : hasher_(std::move(hasher)) {
 
 Status LedgerStore::refresh(sqlite3* db) {
   touched_ = false;
-  if (!hasher_.ok()) return fail(Errc::out_of_memory);
   if (known_ && data_version(db) == data_version_) return {};
   return load(db);
 }

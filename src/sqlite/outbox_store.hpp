@@ -60,7 +60,7 @@ class OutboxStore {
 #define WALLOCK_BREAKER_CLOSED                                                        \
   "CASE WHEN b.resource IS NULL THEN r.has_breaker = 0 ELSE r.has_breaker = 1 "       \
   "AND b.state = 0 AND b.forced = 0 AND b.probe_token IS NULL AND b.interval_ns = 0 " \
-  "AND b.failed_probes = 0 AND b.timeouts >= 0 END "
+  "AND b.failed_probes = 0 AND b.timeouts BETWEEN 0 AND 4294967295 END "
 
   Statement enqueue_{
       "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "

@@ -72,6 +72,9 @@ Reader::Turn::Turn(Reader& reader) {
   }
   lock_ = std::unique_lock(reader.mutex_);
   reader.connection_->set_deadline(saturating_add(reader.clock_->now(), reader.timeout_));
+  // A hasher that failed once says so for good. Without another one it goes on saying so.
+  if (reader.hasher_.ok()) return;
+  if (auto hasher = ledger::Sha256::create()) reader.hasher_ = *std::move(hasher);
 }
 
 Result<Reader::Edge> Reader::edge() {

@@ -296,6 +296,8 @@ void Writer::run_alone(Job& job) noexcept {
 
 Status Writer::begin(bool flushed, Instant deadline) noexcept {
   try {
+    // A hasher that failed once says so for good: the next transaction has another one.
+    if (!broken_ && !session_->ledger.hasher().ok()) broken_ = true;
     if (broken_) {
       if (auto ok = reopen(deadline); !ok) return ok;
     }

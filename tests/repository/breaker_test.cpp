@@ -182,6 +182,19 @@ TEST_CASE("a forced breaker stays open until the force is cleared and a probe su
   CHECK(answer(store.acquire("fresh")) == "breaker_open");
 }
 
+TEST_CASE(
+    "a resource that no row speaks of shows CLOSED, and one without its breaker's row does not") {
+  TempStore at;
+  auto store = at.open();
+  CHECK(store.breaker("unheard of").value().state() == BreakerState::closed);
+  REQUIRE(answer(store.acquire("r", by("ann"))) == "ok");
+  CHECK(store.breaker("r").value().state() == BreakerState::closed);
+  at.raw().must("DELETE FROM wallock_breakers");
+  CHECK(answer(store.breaker("r")) == "breaker_illegal");
+  at.raw().must("DELETE FROM wallock_resources");
+  CHECK(store.breaker("r").value().state() == BreakerState::closed);
+}
+
 TEST_CASE("INV-05 a missing or illegal breaker row never reads as closed (B10, B11)") {
   TempStore at;
   auto store = at.open(quick_to_trip(at.options()));
@@ -198,6 +211,8 @@ TEST_CASE("INV-05 a missing or illegal breaker row never reads as closed (B10, B
       "UPDATE wallock_breakers SET state = -1", "UPDATE wallock_breakers SET forced = 1",
       "UPDATE wallock_breakers SET interval_ns = 1",
       "UPDATE wallock_breakers SET failed_probes = 1", "UPDATE wallock_breakers SET timeouts = -1",
+      "UPDATE wallock_breakers SET timeouts = 4294967296",
+      "UPDATE wallock_breakers SET failed_probes = 4294967296",
       "UPDATE wallock_breakers SET probe_token = 1, probe_holder = 'x', probe_instance = 1, "
       "probe_expires_at = 1",
       "UPDATE wallock_breakers SET probe_token = 1");

@@ -14,14 +14,16 @@ struct Expected {
 }  // namespace
 
 TEST_CASE("each level of durability flushes what it says, and refusals never") {
+  const bool shared = GENERATE(true, false);
   const auto expected = GENERATE(values<Expected>({{Durability::every_answer, 1, 1},
                                                    {Durability::commits, 0, 1},
                                                    {Durability::relaxed, 0, 0}}));
-  CAPTURE(expected.durability);
+  CAPTURE(shared, expected.durability);
   TempStore at;
   const SyncCounter flushes;
   auto options = quick_to_trip(at.options());
   options.durability = expected.durability;
+  options.share_flushes = shared;
   auto store = at.open(options);
   CHECK(flushes.taken() >= 1);  // making a store is flushed at every level
   REQUIRE(answer(store.execute("warm-up", recorded("w"))) == "ok");

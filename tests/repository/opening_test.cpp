@@ -180,4 +180,13 @@ TEST_CASE("a store whose tables disappear under use says so") {
   CHECK(answer(store.execute("r", sent("a"))) == "store_corrupt");
 }
 
+TEST_CASE("a store whose epoch disappears under use says so") {
+  TempStore at;
+  auto store = at.open();
+  at.raw().must("DROP TRIGGER IF EXISTS wallock_meta_stays; DELETE FROM wallock_meta");
+  CHECK(answer(store.execute("r", sent("a"))) == "store_corrupt");
+  CHECK(answer(store.health()) == "ledger_damaged");
+  CHECK(answer(store.leases()) == "ledger_damaged");
+}
+
 }  // namespace wallock::test

@@ -48,14 +48,18 @@ TEST_CASE("INV-08 verify names the row and the kind of every change to the ledge
       {"SELECT 1", ""},
       {events + "kind = 11 WHERE position = 1", "DAMAGED 1 record"},
       {events + "kind = 99 WHERE position = 1", "DAMAGED 1 record"},
+      {events + "kind = -1 WHERE position = 1", "DAMAGED 1 record"},
+      {events + "kind = 276 WHERE position = 8", "DAMAGED 8 record"},
       {events + "resource = 'r2' WHERE position = 7", "DAMAGED 7 record"},
       {events + "resource = NULL WHERE position = 7", "DAMAGED 7 record"},
       {events + "resource = '' WHERE position = 7", "DAMAGED 7 record"},
       {events + "action_id = 'x' WHERE position = 8", "DAMAGED 8 record"},
+      {events + "action_id = NULL WHERE position = 8", "DAMAGED 8 record"},
       {events + "token = token + 1 WHERE position = 8", "DAMAGED 8 record"},
       {events + "token = -1 WHERE position = 8", "DAMAGED 8 record"},
       {events + "state = 3 WHERE position = 8", "DAMAGED 8 record"},
       {events + "state = 9 WHERE position = 8", "DAMAGED 8 record"},
+      {events + "state = -1 WHERE position = 8", "DAMAGED 8 record"},
       {events + "subject = 1 WHERE position = 8", "DAMAGED 8 record"},
       {events + "until_at = until_at + 1 WHERE position = 7", "DAMAGED 7 record"},
       {events + "until_at = NULL WHERE position = 7", "DAMAGED 7 record"},
@@ -63,6 +67,7 @@ TEST_CASE("INV-08 verify names the row and the kind of every change to the ledge
       {events + "score = 1000001 WHERE position = 8", "DAMAGED 8 record"},
       {events + "digest = zeroblob(32) WHERE position = 8", "DAMAGED 8 record"},
       {events + "digest = zeroblob(31) WHERE position = 8", "DAMAGED 8 record"},
+      {events + "digest = NULL WHERE position = 8", "DAMAGED 8 record"},
       {events + "actor = 'mallory' WHERE position = 8", "DAMAGED 8 record"},
       {events + "detail = 'x' WHERE position = 8", "DAMAGED 8 record"},
       {events + "recorded_at = recorded_at + 1 WHERE position = 8", "DAMAGED 8 record"},
@@ -89,6 +94,8 @@ TEST_CASE("INV-08 verify names the row and the kind of every change to the ledge
       {"UPDATE wallock_payloads SET amount_units = 1000000 WHERE position = 8",
        "DAMAGED 8 payload"},
       {"UPDATE wallock_payloads SET amount_places = 99 WHERE position = 8", "DAMAGED 8 payload"},
+      {"UPDATE wallock_payloads SET amount_places = -1 WHERE position = 8", "DAMAGED 8 payload"},
+      {"UPDATE wallock_payloads SET destination = '' WHERE position = 8", "DAMAGED 8 payload"},
       {"UPDATE wallock_payloads SET amount_units = NULL, amount_places = NULL WHERE position = 8",
        "DAMAGED 8 payload"},
       {"DELETE FROM wallock_payloads WHERE position = 8", "DAMAGED 8 payload"},
@@ -143,6 +150,73 @@ TEST_CASE("a missing subtree stops the next append that needs it, and the audit 
     said = answer(t.store.acquire("s" + std::to_string(done++)));
   CHECK(said == "ledger_damaged");
   CHECK(done == 64);
+}
+
+TEST_CASE("a root is not made of what is not there") {
+  Tampered t;
+  t.raw.must(
+      GENERATE(as<std::string>(), events + "leaf_hash = zeroblob(5) WHERE position = 63",
+               "DELETE FROM wallock_lease_queue_events WHERE position = 63 OR position = 47"));
+  CHECK(answer(t.store.root()) == "ledger_damaged");
+  t.raw.must(events + "kind = 99 WHERE position = 1");
+  CHECK(answer(t.store.audit()) == "ledger_damaged");
+}
+
+TEST_CASE("an action whose content is gone is neither the same nor another: it is damage") {
+  Tampered t;
+  const auto again = [&](const std::string& id) {
+    ActionFields fields = sent(id, "payload 2");
+    fields.amount = Decimal::of(2, 2).value();
+    return answer(t.store.execute("r0", fields));
+  };
+  REQUIRE(again("a2") == "ok");  // at position 8
+  t.raw.must("UPDATE wallock_payloads SET salt = zeroblob(3) WHERE position = 8");
+  CHECK(again("a2") == "ledger_damaged");
+  t.raw.must("DELETE FROM wallock_payloads WHERE position = 8");
+  CHECK(again("a2") == "ledger_damaged");
+  CHECK(again("new") == "ok");
+}
+
+TEST_CASE("a row that is no lease is not shown as one, and nothing is done with it") {
+  Tampered t;
+  const auto lease = t.store.acquire("held", by("ann")).value();
+  t.raw.must(GENERATE(as<std::string>(),
+                      "UPDATE wallock_resources SET holder = '' WHERE resource = 'held'",
+                      "UPDATE wallock_resources SET request = '' WHERE resource = 'held'"));
+  News news(t.store);
+  CHECK(answer(t.store.acquire("held", by("bob"))) == "store_corrupt");
+  CHECK(answer(t.store.acquire_all({"fresh", "held"}, by("bob"))) == "store_corrupt");
+  CHECK(answer(t.store.renew(lease, 30s)) == "store_corrupt");
+  CHECK(answer(t.store.commit(lease, sent("x"))) == "store_corrupt");
+  CHECK(answer(t.store.execute("held", sent("x"))) == "store_corrupt");
+  CHECK(answer(t.store.release(lease)) == "store_corrupt");
+  CHECK(answer(t.store.report(lease, DownstreamOutcome::timeout)) == "store_corrupt");
+  CHECK(answer(t.store.begin_recovery("held")) == "store_corrupt");
+  CHECK(answer(t.store.force_open("held", "why")) == "store_corrupt");
+  CHECK(answer(t.store.revoke("held", lease.token(), "why")) == "store_corrupt");
+  CHECK(news() == "-");
+  t.raw.must("UPDATE wallock_resources SET holder = '' WHERE resource = 'held'");
+  CHECK(answer(t.store.leases()) == "store_corrupt");
+  t.raw.must("UPDATE wallock_resources SET holder = 'ann', resource = '' WHERE resource = 'held'");
+  CHECK(answer(t.store.leases()) == "store_corrupt");
+}
+
+TEST_CASE("a delivery without its content or its resource is not shown, and not settled") {
+  Tampered t;
+  const auto send = [&](const std::string& id) {
+    return answer(t.store.execute(id, sent(id, "payload", "shop")));
+  };
+  const auto claim = [&] { return t.store.claim({.destination = "shop"}); };
+  REQUIRE(send("whole") == "ok");
+  const auto claimed = claim().value();
+  REQUIRE(claimed.size() == 1);
+  t.raw.must("UPDATE wallock_deliveries SET resource = '' WHERE resource = 'whole'");
+  CHECK(answer(t.store.settle(claimed.front(), DeliveryOutcome::delivered())) == "store_corrupt");
+  REQUIRE(send("empty") == "ok");
+  t.raw.must(
+      "DELETE FROM wallock_payloads WHERE position = (SELECT max(position) FROM "
+      "wallock_payloads)");
+  CHECK(answer(claim()) == "store_corrupt");
 }
 
 }  // namespace wallock::test
