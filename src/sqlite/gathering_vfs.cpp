@@ -76,7 +76,7 @@ int unfetch(sqlite3_file* file, sqlite3_int64 offset, void* memory) {
 }
 
 // SQLite must find no method that the file below does not have: one table for each version.
-constexpr sqlite3_io_methods methods_of(int version) {
+consteval sqlite3_io_methods methods_of(int version) {
   using M = sqlite3_io_methods;
   return {.iVersion = version,
           .xClose = &close,
@@ -99,7 +99,7 @@ constexpr sqlite3_io_methods methods_of(int version) {
           .xUnfetch = version < 3 ? nullptr : &unfetch};
 }
 
-constexpr sqlite3_io_methods log_methods() {
+consteval sqlite3_io_methods log_methods() {
   using M = sqlite3_io_methods;
   sqlite3_io_methods methods = methods_of(1);
   methods.xRead = &pass_after_frames<&M::xRead, void*, int, sqlite3_int64>;

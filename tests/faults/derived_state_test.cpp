@@ -54,6 +54,14 @@ class Telling {
                  .until = Instant(Duration(1))});
   }
 
+  // A record as it is given, of the resource unless it says otherwise.
+  Telling& record(LedgerEntry entry, bool of_resource = true) {
+    return tell(std::move(entry), of_resource);
+  }
+  [[nodiscard]] FencingToken latest() const { return latest_; }
+  [[nodiscard]] std::uint64_t subject() const { return subject_; }
+  [[nodiscard]] const DerivedState& state() const { return state_; }
+
   // The names of what was broken so far.
   [[nodiscard]] std::string broken() const {
     std::string names;
@@ -64,7 +72,7 @@ class Telling {
 
  private:
   Telling& tell(LedgerEntry entry, bool of_resource = true) {
-    if (of_resource) entry.resource = resource_;
+    if (of_resource && !entry.resource) entry.resource = resource_;
     state_.feed(position_++, WallTime(), entry);
     return *this;
   }
@@ -82,6 +90,32 @@ constexpr auto clears = RecordKind::timeouts_cleared;
 constexpr auto is_late = RecordKind::outcome_late;
 constexpr auto forces = RecordKind::forced_open;
 constexpr auto unforces = RecordKind::forced_cleared;
+
+const auto other_resource = ResourceName::parse("other").value();
+
+// Right in all but what a test takes from it or adds to it.
+LedgerEntry action_of(const Telling& telling) {
+  return {.kind = RecordKind::action_recorded,
+          .action_id = ActionId::parse("a").value(),
+          .token = telling.latest(),
+          .state = ActionState::sealed,
+          .score = Score(),
+          .digest = Digest(),
+          .actor = "ann"};
+}
+LedgerEntry grant_of(const Telling& telling) {
+  return {.kind = RecordKind::lease_granted,
+          .token = telling.here(),
+          .until = Instant(Duration(1)),
+          .actor = "ann"};
+}
+LedgerEntry claim_of(const Telling& telling) {
+  return {.kind = RecordKind::delivery_claimed,
+          .token = telling.here(),
+          .state = ActionState::executing,
+          .subject = telling.subject(),
+          .until = Instant(Duration(9))};
+}
 
 }  // namespace
 
@@ -136,6 +170,99 @@ TEST_CASE("no delivery is claimed more often than any policy allows") {
     telling.claim();
   CHECK(telling.broken().empty());
   CHECK(telling.claim().broken() == "claim_attempts");
+}
+
+TEST_CASE("a record has what its kind has, and nothing else") {
+  const auto broken = [](auto make, auto spoil) {
+    Telling telling;
+    telling.grant(-1);
+    LedgerEntry entry = make(telling);
+    spoil(entry);
+    return telling.record(std::move(entry)).broken();
+  };
+  const auto grant = [&](auto spoil) { return broken(grant_of, spoil); };
+  const auto action = [&](auto spoil) { return broken(action_of, spoil); };
+  CHECK(grant([](LedgerEntry&) {}).empty());
+  CHECK(action([](LedgerEntry&) {}).empty());
+  CHECK(grant([](LedgerEntry& entry) { entry.subject = 1; }) == "record_shape");
+  CHECK(grant([](LedgerEntry& entry) { entry.state = ActionState::sealed; }) == "record_shape");
+  CHECK(grant([](LedgerEntry& entry) { entry.until.reset(); }) == "record_shape");
+  CHECK(action([](LedgerEntry& entry) { entry.digest.reset(); }) == "record_shape");
+  CHECK(action([](LedgerEntry& entry) { entry.score.reset(); }) == "record_shape");
+  CHECK(action([](LedgerEntry& entry) { entry.action_id.reset(); }) == "record_shape");
+}
+
+TEST_CASE("an epoch begins at its own position 0, and no lease goes on in it") {
+  const auto raised = [](std::uint64_t epoch, std::uint64_t position) {
+    return LedgerEntry{.kind = RecordKind::epoch_raised,
+                       .token = FencingToken::of(epoch, position).value()};
+  };
+  CHECK(Telling().record(raised(2, 0), false).broken().empty());
+  CHECK(Telling().record(raised(2, 1), false).broken() == "epoch");
+  CHECK(Telling().record(raised(3, 0), false).broken() == "epoch");
+  CHECK(Telling().grant().record(raised(2, 0), false).renew().broken() == "lease_held");
+}
+
+TEST_CASE("only the holder's own commit lets its next grant end no later than the one before") {
+  const auto broken = [](auto spoil) {
+    Telling telling;
+    telling.grant(9).record(action_of(telling));
+    LedgerEntry next = grant_of(telling);
+    spoil(next);
+    return telling.record(std::move(next)).broken();
+  };
+  CHECK(broken([](LedgerEntry&) {}).empty());
+  CHECK(broken([](LedgerEntry& next) { next.actor = "bob"; }) == "lease_overlap");
+  Telling of_another;
+  of_another.grant(9).record(grant_of(of_another));
+  CHECK(of_another.broken() == "lease_overlap");
+  Telling between;
+  between.grant(9);
+  LedgerEntry elsewhere = grant_of(between);
+  elsewhere.resource = other_resource;
+  LedgerEntry there = action_of(between);
+  there.resource = other_resource;
+  there.token = elsewhere.token;
+  between.record(std::move(elsewhere)).record(std::move(there)).record(grant_of(between));
+  CHECK(between.broken() == "lease_overlap");
+}
+
+TEST_CASE("a report under a token that nobody was given, and a lease that nobody has, are broken") {
+  const auto ahead = [](RecordKind kind) {
+    Telling telling;
+    telling.grant();
+    return telling.record({.kind = kind, .token = FencingToken::of(1, 99).value()}).broken();
+  };
+  CHECK(ahead(counts) == "report_effect");
+  CHECK(ahead(is_late) == "report_effect");
+  CHECK(Telling().grant().breaker(counts).action().breaker(clears).broken() == "report_effect");
+  CHECK(Telling().grant().breaker(RecordKind::probe_failed).broken() == "breaker_moves");
+  Telling free;
+  free.grant().breaker(trips);
+  CHECK_FALSE(free.state().may_end_at(free.state().resources().at("r"), Instant()));
+}
+
+TEST_CASE("a delivery is claimed and settled as one of its own resource, and sealed by its claim") {
+  const auto claim = [](auto spoil) {
+    Telling telling;
+    telling.grant().action();
+    LedgerEntry entry = claim_of(telling);
+    spoil(entry);
+    const bool of_resource = entry.actor.empty();
+    return telling.record(std::move(entry), of_resource).broken();
+  };
+  CHECK(claim([](LedgerEntry&) {}).empty());
+  CHECK(claim([](LedgerEntry& entry) { entry.resource = other_resource; }) == "action_moves");
+  CHECK(claim([](LedgerEntry& entry) { entry.actor = "of no resource"; }) ==
+        "record_shape action_moves");
+  const auto settle = [](RecordKind kind, ActionState state) {
+    Telling telling;
+    telling.grant().action();
+    return telling.record({.kind = kind, .state = state, .subject = telling.subject()}).broken();
+  };
+  // One that nobody has claimed can only die.
+  CHECK(settle(RecordKind::delivery_dead, ActionState::quarantined).empty());
+  CHECK(settle(RecordKind::delivery_sealed, ActionState::sealed) == "claim_fence action_moves");
 }
 
 }  // namespace wallock::test

@@ -141,6 +141,15 @@ TEST_CASE("with its own flushes, a commit does not join a transaction that is no
   CHECK_FALSE(after.shares_flushes);
 }
 
+TEST_CASE("whose commit is under way is answered when it is done, however slow the disk is") {
+  Crossroads at(1s, false);
+  auto grant = at.join([&] { return at.store().try_acquire("r", by("ann")); });
+  at.slow_down(1500ms);
+  CHECK(at.go() == "ok");
+  CHECK(answer(grant.get()) == "ok");
+  CHECK(at.store().leases().value().size() == 1);
+}
+
 TEST_CASE("with its own flushes, a grant before a commit is flushed with it") {
   Crossroads at(60s, false);
   auto ending = at.commit("ending", [](Transaction& transaction) {

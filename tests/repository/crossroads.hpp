@@ -1,6 +1,7 @@
 // Crossroads: a store at which the operations of several threads meet in one transaction.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <latch>
 #include <optional>
@@ -75,6 +76,8 @@ class Crossroads {
     go_.count_down();
     return opener_.get();
   }
+  // From now on each flush takes that much longer.
+  void slow_down(std::chrono::milliseconds by) { counter_.slow_down(by); }
   // How often the log was flushed since it was last asked.
   [[nodiscard]] std::uint64_t flushes() const { return counter_.taken(); }
 

@@ -112,7 +112,9 @@ TEST_CASE("work that ends the shared transaction fails; the others run again or 
 TEST_CASE("INV-10 who waits behind work that takes long gets busy, and leaves the line") {
   Crossroads at(100ms);
   auto kept_waiting = at.commit("a", inserting("a"));
+  auto behind = at.commit("b");
   CHECK(answer(kept_waiting.get()) == "busy");
+  CHECK(answer(behind.get()) == "busy");
   CHECK(at.store().health().value().waiting_operations == 0);
   CHECK(at.go() == "ok");
   CHECK(at.notes() == "-");

@@ -4,7 +4,9 @@
 #include <sqlite3.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace wallock::test {
 
@@ -25,7 +27,10 @@ class SyncCounter {
   ~SyncCounter() {
     sqlite3_vfs_register(shared().usual, 1);
     sqlite3_vfs_unregister(&shared().vfs);
+    shared().delay = 0;
   }
+  // From now on each flush takes that much longer.
+  void slow_down(std::chrono::milliseconds by) { shared().delay = by.count(); }
   // Since the last time it was asked.
   [[nodiscard]] std::uint64_t taken() const { return shared().count.exchange(0); }
 
@@ -36,6 +41,7 @@ class SyncCounter {
     sqlite3_io_methods log{};  // the usual methods, with a sync that counts
     int (*sync)(sqlite3_file*, int) = nullptr;
     std::atomic<std::uint64_t> count{0};
+    std::atomic<std::chrono::milliseconds::rep> delay{0};
   };
   static Shared& shared() {
     static Shared instance;
@@ -54,6 +60,7 @@ class SyncCounter {
   }
   static int sync(sqlite3_file* file, int flags) {
     ++shared().count;
+    std::this_thread::sleep_for(std::chrono::milliseconds(shared().delay.load()));
     return shared().sync(file, flags);
   }
 };
