@@ -308,4 +308,6 @@ MUTANTS = [
      SHARED_FLUSH),
     ("checkpoints are not guarded", STORE + "checkpointer.cpp",
      "if (auto ok = Query(guard, session.begin).run(); !ok) return ok;", "", "faults [reset]"),
+    ("an opening flushes nothing", STORE + "open_repository.cpp",
+     "if (!(*flusher)->flush()) {", "if (false) {", "simulation INV-01 an epoch*"),
 ]

@@ -112,7 +112,7 @@ Ran play(std::uint64_t seed, const Planted& planted, Sometimes& sometimes, std::
   Ran ran;
   try {
     World world(seed, folder.path(), planted, trace, sometimes);
-    world.run(30);
+    world.run(26);
   } catch (const std::exception& error) {
     ran.failure = error.what();
   }

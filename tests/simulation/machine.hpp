@@ -103,6 +103,10 @@ class Machine {
   // The one that the process runs on (there is one at a time), for SQLite's calls.
   [[nodiscard]] static Machine* running() noexcept;
 
+  // What a flush failed to write is never written unless the program writes it once more, as with
+  // systems that mark their pages as clean. Otherwise the next flush writes it.
+  void forget_failed_flushes() noexcept { forgets_ = true; }
+
   void set_process(int process) noexcept { process_ = process; }
 
   // Until disarm(), for the process that is set.
@@ -171,6 +175,7 @@ class Machine {
   Trace& trace_;
   Random random_;
   bool lies_;
+  bool forgets_ = false;
   Disk disk_;
   std::uint32_t numbers_ = 0;
   std::map<std::string, std::shared_ptr<StoredFile>, std::less<>> files_;

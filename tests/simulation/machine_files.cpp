@@ -111,7 +111,14 @@ int Machine::truncate(OpenFile& file, std::int64_t size) {
 }
 
 int Machine::flush(OpenFile& file) {
+  const bool was_alive = has_power_ && !is_dead(file.process);
   if (const int failed = meet(Ask::flush, file.process, file.file->name); failed != SQLITE_OK) {
+    const bool lives = was_alive && has_power_ && !is_dead(file.process);
+    if (lives && forgets_ && !file.file->name.empty()) {
+      disk_.apply({.kind = DiskEvent::Kind::lost_flush,
+                   .file = file.file->number,
+                   .offset = random_.next()});
+    }
     return failed;
   }
   if (!file.file->name.empty()) {

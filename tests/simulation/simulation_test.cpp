@@ -107,7 +107,8 @@ TEST_CASE("simulation finds a machine on which nobody learns of a death") {
 TEST_CASE("simulated run", "[.replay]") {
   const auto seed = from_environment("WALLOCK_REPLAY_SEED", 1);
   Sometimes sometimes;
-  const Ran ran = play(seed, {}, sometimes, &std::cout, true);
+  const bool forgets = from_environment("WALLOCK_FORGETS", 0) != 0;
+  const Ran ran = play(seed, {.forgets_failed = forgets}, sometimes, &std::cout, true);
   std::cout << "trace " << std::hex << ran.trace << std::dec << "\n";
   if (!ran.failure.empty()) FAIL(ran.failure);
 }
@@ -117,9 +118,10 @@ TEST_CASE("simulated runs counted", "[.figures]") {
   const auto first = from_environment("WALLOCK_SEED", 1);
   const auto seeds = from_environment("WALLOCK_SOAK_SEEDS", 1'000);
   Sometimes sometimes;
+  const bool forgets = from_environment("WALLOCK_FORGETS", 0) != 0;
   std::uint64_t failures = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    const Ran ran = play(seed, {}, sometimes);
+    const Ran ran = play(seed, {.forgets_failed = forgets}, sometimes);
     if (ran.failure.empty()) continue;
     ++failures;
     std::cout << "seed " << seed << ": " << ran.failure << std::endl;

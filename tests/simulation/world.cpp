@@ -84,6 +84,7 @@ World::World(std::uint64_t seed, const std::string& folder, const Planted& plant
   seed_randomness(random_.next());
   machine_ = std::make_unique<Machine>(exists ? fresh : Image{}, trace_, random_.next(),
                                        planted_.drops_flushes);
+  if (planted_.forgets_failed) machine_->forget_failed_flushes();
   machine_->on_death([this] { sidecar_.keep(); });
   machine_->on_sleep(
       [this](int microseconds) { clock_->advance(std::chrono::microseconds(microseconds)); });

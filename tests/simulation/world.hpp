@@ -35,6 +35,7 @@ struct Planted {
   bool drops_flushes = false;   // the disk says that it flushed, and did not
   bool trusts_unknown = false;  // an outcome that is unknown is told as done
   bool denies_unknown = false;  // the same, as not done
+  bool forgets_failed = false;  // what a flush failed to write is not written by the next one
   bool buries_quietly = false;  // the dead leave no sign of their death
 };
 

@@ -55,6 +55,14 @@ void Disk::apply(const DiskEvent& event) {
       file.versions.clear();
       return;
     }
+    case Kind::lost_flush: {
+      File& file = files_.at(event.file);
+      Random random(event.offset);
+      file.durable = content_after(file, choose_fate(random), random);
+      file.pending.clear();
+      file.versions.clear();
+      return;
+    }
     case Kind::flush_names: {
       if (lies_) return;
       Random unused(0);

@@ -35,6 +35,7 @@ struct DiskEvent {
     write,        // file, offset, bytes
     truncate,     // file, offset: its new size
     flush,        // file
+    lost_flush,   // file, offset: a seed. It failed, and no later one writes what this one did not
     flush_names,  // creations and deletions of the whole folder
     remove,       // name
     answer,       // offset: how many answers the program had by then
