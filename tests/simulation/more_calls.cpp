@@ -35,9 +35,10 @@ void World::recover(Worker& worker) {
   for (int other = 0; other < static_cast<int>(resources); ++other)
     if (!expected_->now().model.is_closed(other) && below(4) != 0) r = other;
   const bool is_open = !expected_->now().model.is_closed(r);
-  if (is_open && below(2) == 0) clock_->advance(std::chrono::seconds(11));
+  if (is_open && below(4) != 0) clock_->advance(std::chrono::seconds(11));
   if (below(3) != 0 || probes_.empty()) begin_recovery(worker, r);
-  if (probes_.empty() || !worker.is_open() || below(3) == 0) return;
+  if (probes_.empty() || !worker.is_open() || below(5) == 0) return;
+  if (below(5) == 0) clock_->advance(std::chrono::seconds(9));  // longer than any probe lasts
   complete_recovery(worker, KeptProbe(probes_.back()), below(3) != 0);
 }
 
