@@ -20,7 +20,7 @@ void JobQueue::set(Job& job, Phase phase) noexcept {
 // The job stays while it is told: the caller holds a reference.
 void JobQueue::tell(Job& job, Phase phase) noexcept {
   set(job, phase);
-  if (!job.is_own()) host::wake(job.phase_, 1);
+  host::wake(job.phase_, 1);
 }
 
 void JobQueue::push(JobList& list, std::shared_ptr<Job> job) noexcept {
@@ -111,7 +111,7 @@ std::shared_ptr<Job> JobQueue::take(bool flushed) noexcept {
   if (waiting_.empty()) return nullptr;
   if (!flushed && waiting_.front()->demands().flush == Flush::durable) return nullptr;
   std::shared_ptr<Job> job = pop(waiting_);
-  if (job->demands().has_work && !job->is_own()) {
+  if (job->demands().has_work) {
     tell(*job, Phase::carrying);
   } else {
     set(*job, Phase::running);

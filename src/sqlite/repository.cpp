@@ -2,16 +2,9 @@
 
 #include <sqlite3.h>
 
+#include "sqlite/wal_reset_bug.hpp"
+
 namespace wallock::sqlite {
-namespace {
-
-bool has_wal_reset_bug(int version) {
-  const bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
-                     (version >= 3044006 && version < 3045000);
-  return version >= 3007000 && !fixed;
-}
-
-}  // namespace
 
 Repository::Repository(std::string path, std::unique_ptr<Session> session,
                        std::unique_ptr<Reader> reader, Neighbours neighbours,

@@ -127,7 +127,7 @@ void Writer::go_on() noexcept {
   while (batch_.jobs.size() < most_jobs) {
     auto job = queue_.take(batch_.takes_all);
     if (!job) break;
-    if (job->demands().has_work && !job->is_own()) return;  // its owner leads now
+    if (job->demands().has_work) return;  // its owner leads now
     if (!run_in_batch(std::move(job))) return;
   }
   end_batch();
