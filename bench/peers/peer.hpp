@@ -57,8 +57,8 @@ struct Peer {
   // Whether an answer survives a power cut, in the sense of the strictest level.
   bool durable = false;
   // What survives, and how one waits for a lease, in words.
-  std::string durability;
-  std::string waiting;
+  std::string durability = {};
+  std::string waiting = {};
   // Differs from another peer in its waiting only: measured where there is company.
   bool only_in_company = false;
   // Makes a client on a place of its own per `space` (a file, a prefix, a table). `who` tells the

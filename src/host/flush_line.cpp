@@ -43,6 +43,11 @@ bool FlushLine::is_written(Ticket ticket) const noexcept {
 
 bool FlushLine::is_broken() const noexcept { return layout_.broken.load() != 0; }
 
+void FlushLine::broke() noexcept {
+  layout_.broken.store(1);
+  tell();
+}
+
 void FlushLine::repaired() noexcept {
   settle();
   raise(layout_.flushed, layout_.written.load());

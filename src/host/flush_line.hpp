@@ -44,8 +44,10 @@ class FlushLine {
   [[nodiscard]] bool is_flushed(Ticket ticket) const noexcept;
 
   // A flush failed: what was not flushed by then may be lost or not. Every wait fails until the log
-  // was written and flushed again, under the write lock: repaired().
+  // was written and flushed again, under the write lock: repaired(). Those who flush for themselves
+  // say so with broke(), and look too.
   [[nodiscard]] bool is_broken() const noexcept;
+  void broke() noexcept;
   void repaired() noexcept;
 
   enum class Outcome : std::uint8_t {

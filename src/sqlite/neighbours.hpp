@@ -24,6 +24,9 @@ class Neighbours {
       : sidecar_(std::move(sidecar)) {}
 
   [[nodiscard]] host::Sidecar* sidecar() const noexcept { return sidecar_.get(); }
+  [[nodiscard]] host::FlushLine* flush_line() const noexcept {
+    return sidecar_ ? &sidecar_->flush_line() : nullptr;
+  }
   [[nodiscard]] host::Turnstile* turnstile() const noexcept {
     return sidecar_ ? &sidecar_->turnstile() : nullptr;
   }

@@ -38,11 +38,11 @@ std::shared_ptr<host::Sidecar> open_sidecar(const std::string& path, InstanceId 
   return *std::move(sidecar);
 }
 
-// Null if flushes are not shared, or this SQLite does not give its log away.
+// Null if this SQLite does not give its log away.
 //
-// Flushes once, shared or not: what others, who are gone, left in the log may be visible and not
-// durable. Were that a raised epoch, a power cut would take it back, and its tokens came again.
-Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, bool is_shared,
+// Flushes once: what others, who are gone, left in the log may be visible and not durable. Were
+// that a raised epoch, a power cut would take it back, and its tokens came again.
+Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, const Neighbours& neighbours,
                                               const Clock& clock, Instant deadline) {
   auto flusher = Flusher::open(path, clock, deadline);
   if (!flusher) {
@@ -50,9 +50,9 @@ Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, bool is_s
     return fail(flusher.error());
   }
   if (!(*flusher)->flush()) {
+    if (auto* const line = neighbours.flush_line()) line->broke();
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
-  if (!is_shared) return nullptr;
   return *std::move(flusher);
 }
 
@@ -67,11 +67,12 @@ Result<OpenedRepository> open_at(const std::string& path, const Options& options
   if (!session) return fail(session.error());
   auto reader = Reader::open(path, clock, options.operation_timeout);
   if (!reader) return fail(reader.error());
-  auto flusher = open_flusher(path, options.share_flushes && sidecar != nullptr, *clock, deadline);
+  Neighbours neighbours(sidecar);
+  auto flusher = open_flusher(path, neighbours, *clock, deadline);
   if (!flusher) return fail(flusher.error());
   return OpenedRepository{
       std::make_unique<Repository>(path, *std::move(session), *std::move(reader),
-                                   Neighbours(sidecar), *std::move(flusher), options, clock),
+                                   std::move(neighbours), *std::move(flusher), options, clock),
       sidecar};
 }
 

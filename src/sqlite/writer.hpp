@@ -44,7 +44,8 @@ class Writer {
   struct Shared {
     host::Turnstile* turnstile = nullptr;   // null: no turns
     host::FlushLine* flush_line = nullptr;  // null: every transaction flushes for itself
-    std::unique_ptr<Flusher> flusher = {};  // with a flush line
+    host::FlushLine* notices = nullptr;     // where all learn of a failed flush; null: nowhere
+    std::unique_ptr<Flusher> flusher = {};  // with a flush line always
   };
 
   // `session` belongs to the store at `path`, which is in order.
@@ -131,6 +132,8 @@ class Writer {
   [[nodiscard]] Status begin(bool flushed, Instant deadline) noexcept;
   [[nodiscard]] Status begin_transaction(bool flushed, Instant deadline);
   [[nodiscard]] Status repair_log() noexcept;
+  void suspect_log() noexcept;
+  void mend_log() noexcept;
   [[nodiscard]] Status commit(bool durable) noexcept;
   [[nodiscard]] Status await_flush(host::FlushLine::Ticket ticket) noexcept;
   // Ends the transaction after an error.
@@ -156,7 +159,8 @@ class Writer {
   std::unique_ptr<Session> session_;  // null between two transactions if it is broken
   Checkpointer checkpointer_;
   FileWatch watch_;
-  bool broken_ = false;  // the connection met an I/O error
+  bool broken_ = false;       // the connection met an I/O error
+  bool log_suspect_ = false;  // a flush failed, which nobody else knows of
 };
 
 }  // namespace wallock::sqlite

@@ -12,8 +12,8 @@ namespace wallock::test {
 class NamesOnly {
  public:
   NamesOnly() {
-    std::ofstream(folder_ / "store.db");
-    std::ofstream(folder_ / "store.db-wal");
+    for (const char* name : {"store.db", "store.db-wal", "alone.db", "alone.db-wal"})
+      std::ofstream(folder_ / name);
   }
   [[nodiscard]] const std::string& path() const { return folder_.path(); }
 
