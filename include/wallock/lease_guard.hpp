@@ -45,8 +45,8 @@ enum class LossReason : std::uint8_t {
 }
 
 struct GuardOptions {
-  // Renew in the background, each time a third of the ttl is over, or a little earlier together with
-  // others of the process.
+  // Renew in the background, each time a third of the ttl is over, or a little earlier together
+  // with others of the process.
   bool heartbeat = true;
   // How long before the end of the lease it is reported lost: zero to half the ttl.
   // Default: a tenth of the ttl.
