@@ -59,6 +59,7 @@ auto LeaseGuard::State::in_turn(Duration patience, Operation&& operation)
         struct Turn {
           State& state;
           ~Turn() {
+            if (state.forked()) return;  // in a commit's work: a child has no turn
             static_cast<void>(state.held_->give_turn_back());
             state.core_->heartbeats().look_at(*state.held_);
           }
@@ -136,7 +137,7 @@ Result<Committed> LeaseGuard::commit(const Batch& actions, const Work& work,
         if (!checked) return fail(checked.error());
         if (auto ok = detail::check(options); !ok) return fail(ok.error());
         auto result = store.commit(held.lease(), *checked, work, options, core.deadline());
-        held.committed(result, options.after, core.now());
+        if (!state_->forked()) held.committed(result, options.after, core.now());
         return result;
       });
   if (!state_->forked()) state_->look();

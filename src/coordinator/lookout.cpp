@@ -112,27 +112,27 @@ bool LineLookout::await_news(const Error& refusal, Instant limit, const std::sto
       end_seen_at_.reset();
       return true;
     } else {
-      sleep_as_first(refusal.facts(), now, calls, left);
+      sleep_as_first(*place_, refusal.facts(), now, calls, left);
     }
   }
 }
 
 // The end of the lease is news that nobody tells. A holder that the table does not know closed, and
 // what it left lasts until then.
-void LineLookout::sleep_as_first(const ErrorFacts& facts, Instant now, std::uint32_t calls,
-                                 Duration left) noexcept {
+void LineLookout::sleep_as_first(host::WaitingLine::Place& place, const ErrorFacts& facts,
+                                 Instant now, std::uint32_t calls, Duration left) noexcept {
   if (facts.retry_at) left = std::min(left, saturating_sub(*facts.retry_at, now));
   const auto pulse = sidecar_.membership().pulse_of(holder_of(facts));
   const Duration most = std::min(ask_again, left);
   if (!pulse) {
-    place_->sleep(calls, most);
+    place.sleep(calls, most);
   } else if (pulse->has_stopped()) {
     if (!end_seen_at_) end_seen_at_ = now;
     const Duration nap =
         std::clamp(saturating_sub(now, *end_seen_at_), look_at_end, look_at_holder);
-    place_->sleep(calls, std::min(nap, left));
-  } else if (!pulse->beats() || !place_->sleep(calls, *pulse, most)) {
-    place_->sleep(calls, std::min(look_at_holder, left));
+    place.sleep(calls, std::min(nap, left));
+  } else if (!pulse->beats() || !place.sleep(calls, *pulse, most)) {
+    place.sleep(calls, std::min(look_at_holder, left));
   }
 }
 

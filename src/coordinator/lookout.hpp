@@ -83,8 +83,8 @@ class LineLookout final : public Lookout {
   [[nodiscard]] bool has_news(const ErrorFacts& facts, Instant now, std::uint32_t calls) noexcept;
   [[nodiscard]] bool is_holder_dead(const ErrorFacts& facts) const noexcept;
   // Until there may be news, `left` at most.
-  void sleep_as_first(const ErrorFacts& facts, Instant now, std::uint32_t calls,
-                      Duration left) noexcept;
+  void sleep_as_first(host::WaitingLine::Place& place, const ErrorFacts& facts, Instant now,
+                      std::uint32_t calls, Duration left) noexcept;
 
   host::Sidecar& sidecar_;
   const Clock& clock_;

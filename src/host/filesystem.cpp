@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,6 +109,14 @@ Result<std::string> resolve(std::string_view path) {
     at = target->starts_with('/') ? *target : join(*folder, *target);
   }
   return unavailable(ELOOP);
+}
+
+Status check_access(const std::string& path) {
+  if (faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0) return {};
+  const int error = errno;
+  struct stat found{};
+  if (stat(path.c_str(), &found) != 0) return {};  // whether it can be made, its maker will see
+  return unavailable(error);
 }
 
 Status check_local(std::string_view path) {

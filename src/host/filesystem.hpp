@@ -17,6 +17,10 @@ namespace wallock::host {
 // links lead in a circle (transient). Opens nothing.
 [[nodiscard]] Result<std::string> resolve(std::string_view path);
 
+// Refuses a file that is there and that this user may not read and write: before anything is made
+// beside it. store_unavailable with errno in facts().native (transient). Opens nothing.
+[[nodiscard]] Status check_access(const std::string& path);
+
 // Refuses a path on a file system that other machines can write to: SQLite's locks do not reach
 // over them and its shared memory file is not shared there, which damages a store without an error.
 // Containers on one kernel that share a volume are fine.

@@ -8,8 +8,9 @@ namespace wallock::sqlite {
 namespace {
 
 constexpr int frame_header = 24;
-// So much is written out, and kept as memory between transactions. It is also the most that one
-// write is asked for: SQLite's unix VFS writes the lower 17 bits of a longer count and says FULL.
+// So much is written out, and kept as memory between transactions. With one frame more, of the
+// largest page, it is what SQLite's unix VFS can write at once: of a longer count it writes the
+// lower 17 bits and says FULL.
 constexpr std::size_t enough = std::size_t{64} << 10;
 
 // Bytes 4 to 7 of a frame's header: the size of the database after a commit, or zero.
@@ -47,13 +48,9 @@ int GatheredFrames::write_through(const char* bytes, int count, sqlite3_int64 of
 }
 
 int GatheredFrames::write_out() noexcept {
-  int result = SQLITE_OK;
-  for (std::size_t done = 0; done < bytes_.size() && result == SQLITE_OK;) {
-    const std::size_t piece = std::min(enough, bytes_.size() - done);
-    result = log_.pMethods->xWrite(&log_, bytes_.data() + done, static_cast<int>(piece),
-                                   start_ + static_cast<sqlite3_int64>(done));
-    done += piece;
-  }
+  if (bytes_.empty()) return SQLITE_OK;
+  const int result =
+      log_.pMethods->xWrite(&log_, bytes_.data(), static_cast<int>(bytes_.size()), start_);
   bytes_.clear();
   return result;
 }

@@ -69,6 +69,9 @@ class JobQueue {
   // How many are in line.
   [[nodiscard]] std::size_t waiting() const noexcept;
 
+  // In a forked child, of the job whose work forked: nobody else is there to be told.
+  static void leave_as_child(Job& job) noexcept { set(job, Phase::done); }
+
   // While work of the application runs, owners of executed jobs may leave when their time is over.
   void set_working(bool working) noexcept { working_ = working; }
 

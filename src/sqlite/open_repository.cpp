@@ -101,6 +101,7 @@ Result<OpenedRepository> open_repository(std::string_view path, const Options& o
     if (!is_plain_file(*real_path) || !host::are_side_files_sound(*real_path)) {
       return fail(invalid(Errc::invalid_option, "path"));
     }
+    if (auto ok = host::check_access(*real_path); !ok) return fail(ok.error());
     if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
     if (WorkScope::is_inside(*real_path)) return fail(Errc::called_inside_work);
     const host::OpenPath opening(*real_path);  // until the repository says so itself

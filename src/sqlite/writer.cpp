@@ -123,6 +123,11 @@ bool Writer::run_in_batch(std::shared_ptr<Job> job) noexcept {
       return true;
     case Ran::broke:
       break;
+    case Ran::forked:
+      // The transaction is the parent's, and so are its locks, its turn and its line of jobs.
+      job->refuse(Error(Errc::forked_handle));
+      queue_.leave_as_child(*job);
+      return false;
   }
   undo_batch(std::move(job));
   return false;
@@ -140,6 +145,7 @@ Writer::Ran Writer::run_job(Job& job, bool guarded) noexcept {
   const auto changes = sqlite3_total_changes64(db);
   WriteTransaction transaction(*session_, clock_->now(), clock_->wall_now());
   const bool succeeded = job.execute(transaction);
+  if (process_.forked()) return Ran::forked;
   if (sqlite3_get_autocommit(db) != 0) return Ran::broke;
   if (succeeded) {
     if (!guarded) return Ran::succeeded;
@@ -263,6 +269,8 @@ void Writer::run_alone(Job& job) noexcept {
       if (job.failure() == nullptr) job.refuse(Error(Errc::invariant_violated));
       abandon(*job.failure());
       return;
+    case Ran::forked:  // no job with work runs alone
+      return;
   }
   if (!durable || shared_.flush_line == nullptr) return;
   const auto flushed = await_flush(shared_.flush_line->announced());
@@ -276,6 +284,7 @@ Status Writer::run_work(WriteTransaction& transaction, FencingToken token, const
   const WorkScope scope(path_);
   const Status done = run_confined(*session_->connection, token, work);
   queue_.set_working(false);
+  if (process_.forked()) return fail(Errc::forked_handle);
   return done;
 }
 

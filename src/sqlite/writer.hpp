@@ -110,7 +110,12 @@ class Writer {
 
   // Runs a job in the open transaction; false if it ended the batch.
   [[nodiscard]] bool run_in_batch(std::shared_ptr<Job> job) noexcept;
-  enum class Ran : std::uint8_t { succeeded, refused, broke };
+  enum class Ran : std::uint8_t {
+    succeeded,
+    refused,
+    broke,
+    forked,  // the job's work came back in a forked child, too
+  };
   [[nodiscard]] Ran run_job(Job& job, bool guarded) noexcept;
   // The transaction cannot go on, and not because of the job: says why.
   [[nodiscard]] static Ran broke_of(Job& job, const Error& error) noexcept {

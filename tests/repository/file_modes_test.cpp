@@ -138,4 +138,27 @@ TEST_CASE("whoever may read the file can lock it: calls are busy by their deadli
   close(ready[1]);
 }
 
+TEST_CASE("who may not read and write a store leaves nothing beside it when he is refused") {
+  TempStore at;
+  REQUIRE(answer(at.open().execute("r", recorded("a"))) == "ok");
+  const std::string sidecar = at.path() + "-wallock";
+  std::filesystem::remove(sidecar);
+  using std::filesystem::perms;
+  const perms everybody = perms::all | perms::sticky_bit;
+  std::filesystem::permissions(at.folder.path(), everybody);
+  std::filesystem::permissions(at.path(), geteuid() == 0 ? perms::owner_all : perms::none);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);
+    const auto opened = Coordinator::open(at.path(), at.options());
+    _exit(!opened && opened.error() == Error(Errc::store_unavailable, {.native = EACCES}) ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK_FALSE(std::filesystem::exists(sidecar));
+  std::filesystem::permissions(at.path(), perms::owner_read | perms::owner_write);
+  CHECK(answer(at.open().execute("r", recorded("b"))) == "ok");
+}
+
 }  // namespace wallock::test
