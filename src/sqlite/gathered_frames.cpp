@@ -8,9 +8,9 @@ namespace wallock::sqlite {
 namespace {
 
 constexpr int frame_header = 24;
-// So much is written out, and kept as memory between transactions. With one frame more, of the
-// largest page, it is what SQLite's unix VFS can write at once: of a longer count it writes the
-// lower 17 bits and says FULL.
+// So much is written out, and kept as memory between transactions. A file's frames are alike in
+// size, 64 KiB of page and a header at most: what is written at once stays below the 128 KiB of
+// which SQLite's unix VFS takes the lower 17 bits and says FULL.
 constexpr std::size_t enough = std::size_t{64} << 10;
 
 // Bytes 4 to 7 of a frame's header: the size of the database after a commit, or zero.

@@ -127,10 +127,7 @@ Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const Sto
   if (breaker_differs) {
     if (auto ok = write_breaker(db, resource, before, *next.breaker); !ok) return ok;
   }
-  remembered_.insert_or_assign(
-      resource.str(),
-      StoredResource{
-          .state = next, .has_row = true, .has_breaker = before.has_breaker || breaker_differs});
+  remember(resource, next, before.has_breaker || breaker_differs);
   return {};
 }
 
@@ -143,12 +140,14 @@ Status ResourceStore::spend(sqlite3* db, FencingToken token, const ResourceName&
                    .run()
              : Query(db, spend_and_end_, resource.str(), next.max_fence, next.issued, token).run();
   done = changed_one(db, std::move(done));
-  if (done) {
-    remembered_.insert_or_assign(
-        resource.str(),
-        StoredResource{.state = next, .has_row = true, .has_breaker = before.has_breaker});
-  }
+  if (done) remember(resource, next, before.has_breaker);
   return done;
+}
+
+void ResourceStore::remember(const ResourceName& resource, const ResourceState& next,
+                             bool has_breaker) {
+  remembered_.insert_or_assign(
+      resource.str(), StoredResource{.state = next, .has_row = true, .has_breaker = has_breaker});
 }
 
 // `metadata` tells a new grant from a lease that goes on, whose own stays as it is.

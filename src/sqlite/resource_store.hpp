@@ -58,6 +58,7 @@ class ResourceStore {
   [[nodiscard]] Status write_row(sqlite3* db, const ResourceName& resource,
                                  const StoredResource& before, const rules::ResourceState& next,
                                  const std::string* metadata);
+  void remember(const ResourceName& resource, const rules::ResourceState& next, bool has_breaker);
   [[nodiscard]] Status write_breaker(sqlite3* db, const ResourceName& resource,
                                      const StoredResource& before, const BreakerRow& row);
 
