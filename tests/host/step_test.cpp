@@ -2,6 +2,7 @@
 // the others go on and nothing of it stays behind.
 #include <sys/ptrace.h>
 
+#include <algorithm>
 #include <iostream>
 #include <limits>
 
@@ -52,10 +53,10 @@ class Traced {
   bool may_trace_ = false;
 };
 
-// Moments of a work, drawn from the seed, which is printed.
+// Moments of a work, one in each part of it, drawn from the seed, which is printed.
 class Moments {
  public:
-  Moments(std::string_view name, const Shore& shore, const Work& work) {
+  Moments(std::string_view name, const Shore& shore, const Work& work, int count) {
     if (thread_sanitizer) {
       std::cout << name << ": too many instructions under ThreadSanitizer, none traced"
                 << std::endl;
@@ -66,32 +67,36 @@ class Moments {
       std::cout << "tracing is not permitted: nothing at single instructions" << std::endl;
       return;
     }
-    const long length = whole.step(std::numeric_limits<long>::max());
+    length_ = whole.step(std::numeric_limits<long>::max());
     random_.seed(seed_);
-    among_ = std::uniform_int_distribution<long>(0, length - 1);
-    count_ = storm(30);
-    std::cout << name << ": " << count_ << " moments of " << length << " instructions, seed "
+    count_ = count;
+    std::cout << name << ": " << count_ << " moments of " << length_ << " instructions, seed "
               << seed_ << std::endl;
   }
 
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] unsigned seed() const noexcept { return seed_; }
-  [[nodiscard]] long draw() { return among_(random_); }
+  // Of the part with that number, from 0.
+  [[nodiscard]] long draw(int part) {
+    const long first = length_ * part / count_;
+    const long last = std::max(first, length_ * (part + 1) / count_ - 1);
+    return std::uniform_int_distribution<long>(first, last)(random_);
+  }
 
  private:
   unsigned seed_ = draw_seed();
   std::mt19937 random_;
-  std::uniform_int_distribution<long> among_;
+  long length_ = 0;
   int count_ = 0;
 };
 
 // Kills children in the middle of `work`, each at a moment of its own, with `check` after it.
 void kill_in_the_middle(std::string_view name, const Shore& shore, const Work& work,
                         const std::function<void()>& check) {
-  Moments moments(name, shore, work);
+  Moments moments(name, shore, work, storm(30));
   int killed = 0;
   for (int i = 0; i < moments.count(); ++i) {
-    const long moment = moments.draw();
+    const long moment = moments.draw(i);
     INFO("seed " << moments.seed() << ", kill " << i << " after " << moment << " instructions");
     // How many instructions the work takes depends on the clock: a late moment may find it done.
     const bool in_time =
@@ -164,10 +169,11 @@ TEST_CASE("an opening that closes at any instruction of the question is not dead
   const auto own = shore.open(1);
   auto closing = shore.open(2);
   const Work ask = [](Sidecar& sidecar) { return sidecar.membership().is_dead(2) ? 1 : 0; };
-  Moments moments("questions", shore, ask);
+  // The two looks that must not be one are some 60 instructions apart.
+  Moments moments("questions", shore, ask, storm(120));
   int asked = 0;
   for (int i = 0; i < moments.count(); ++i) {
-    const long moment = moments.draw();
+    const long moment = moments.draw(i);
     INFO("seed " << moments.seed() << ", closed after " << moment << " instructions");
     Traced asking(shore, 1000 + static_cast<std::uint64_t>(i), ask);
     // A late moment may find the question answered.
