@@ -57,14 +57,10 @@ class Gate {
       std::this_thread::yield();
     return leads;
   }
-  // Starts one more, and waits until it is in line behind that one.
+  // Starts one more, behind that one.
   template <class Operation>
   auto join(Operation operation) {
-    const auto before = store().health().value().waiting_operations;
-    auto joined = std::async(std::launch::async, std::move(operation));
-    while (store().health().value().waiting_operations == before)
-      std::this_thread::yield();
-    return joined;
+    return join_line(store(), std::move(operation));
   }
   auto commit(const std::string& id) {
     return [this, id] { return store().execute("resource of " + id, recorded(id)); };

@@ -23,6 +23,16 @@ inline void refuse(RawDatabase& raw, const std::string& id) {
       id + "' BEGIN SELECT RAISE(ABORT, 'refused'); END");
 }
 
+// Starts an operation on a thread of its own and waits until it is in line for the store.
+template <class Operation>
+auto join_line(Coordinator& store, Operation operation) {
+  const auto before = store.health().value().waiting_operations;
+  auto joined = std::async(std::launch::async, std::move(operation));
+  while (store.health().value().waiting_operations == before)
+    std::this_thread::yield();
+  return joined;
+}
+
 // A store whose transactions a test can hold open: work that waits to be let go.
 class Crossroads {
  public:
@@ -56,14 +66,9 @@ class Crossroads {
   [[nodiscard]] Coordinator& store() { return *store_; }
   [[nodiscard]] RawDatabase& raw() { return *raw_; }
 
-  // Starts an operation on a thread of its own and waits until it is in line.
   template <class Operation>
   auto join(Operation operation) {
-    const auto before = store().health().value().waiting_operations;
-    auto joined = std::async(std::launch::async, std::move(operation));
-    while (store().health().value().waiting_operations == before)
-      std::this_thread::yield();
-    return joined;
+    return join_line(store(), std::move(operation));
   }
   auto commit(const std::string& id, Work work = {}) {
     return join([this, id, work = std::move(work)] {

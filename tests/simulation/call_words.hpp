@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "repository/answer_words.hpp"
 #include "repository/store_model.hpp"
 #include "wallock/lease_repository.hpp"
 #include "world.hpp"
 
 namespace wallock::test {
-
-[[nodiscard]] inline Nanos nanos(Instant instant) { return instant.time_since_epoch().count(); }
 
 template <class T, class Words>
 [[nodiscard]] Said said(const Result<T>& answer, Words&& words) {
@@ -38,26 +37,7 @@ template <class T>
          std::to_string(nanos(lease.expires_at()));
 }
 [[nodiscard]] inline std::string words_of(const Committed& done) {
-  std::string words = done.replayed() ? "replayed" : "new";
-  for (const ActionResult& result : done.results()) {
-    words += " " + std::to_string(result.position()) + "/" +
-             std::to_string(result.token().value()) + "/" + std::string(to_string(result.state()));
-  }
-  if (done.lease()) words += " " + words_of(*done.lease());
-  return words;
-}
-[[nodiscard]] inline std::string words_of(const std::vector<Delivery>& claimed) {
-  std::string words;
-  for (const Delivery& delivery : claimed) {
-    words += delivery.action_id().str() + " " + std::to_string(delivery.position()) + " " +
-             std::to_string(delivery.claim_token().value()) + " #" +
-             std::to_string(delivery.attempt()) + "; ";
-  }
-  return words;
-}
-[[nodiscard]] inline std::string words_of(const BreakerStatus& shown) {
-  return std::string(to_string(shown.state())) + " " + std::to_string(shown.timeouts()) + " " +
-         std::to_string(shown.failed_probes()) + (shown.forced() ? " forced" : "");
+  return words(done) + (done.lease() ? " " + words_of(*done.lease()) : "");
 }
 
 [[nodiscard]] inline std::vector<ActionRequest> requests_of(const StoreModel::Batch& batch) {

@@ -120,7 +120,7 @@ void World::claim(Worker& worker) {
            [&](LeaseRepository& store) {
              auto got = store.claim(request, deadline());
              if (got) claimed = *got;
-             return said(got, [](const auto& given) { return "claims " + words_of(given); });
+             return said(got, [](const auto& given) { return "claims " + words(given); });
            },
        .model = [&](StoreModel& model) { return "claims " + model.claim(limit, ttl.count()); }});
   if (!answered) return;
@@ -185,7 +185,7 @@ void World::read(Worker& worker) {
     switch (kind) {
       case 0:
         return said(store.breaker(name_of(r)),
-                    [](const BreakerStatus& shown) { return words_of(shown); });
+                    [](const BreakerStatus& shown) { return words(shown); });
       case 1:
         return said(store.leases(100), [](const std::vector<LeaseInfo>& listed) {
           std::string words;
