@@ -41,7 +41,27 @@ void wait_while(const SharedWord& word, std::uint32_t seen, Duration patience) n
   static_cast<void>(syscall(futex_call, address(word), FUTEX_WAIT, seen, &span, nullptr, 0));
 }
 
-#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+void wake(SharedWord& word, int count) noexcept {
+  static_cast<void>(syscall(futex_call, address(word), FUTEX_WAKE, count, nullptr, nullptr, 0));
+}
+
+#else
+
+void wait_while(const SharedWord& word, std::uint32_t seen, Duration patience) noexcept {
+  constexpr Duration nap = std::chrono::milliseconds(1);
+  const auto start = std::chrono::steady_clock::now();
+  while (word.load() == seen) {
+    const Duration left = patience - (std::chrono::steady_clock::now() - start);
+    if (left <= Duration::zero()) return;
+    std::this_thread::sleep_for(std::min(nap, left));
+  }
+}
+
+void wake(SharedWord&, int) noexcept {}
+
+#endif
+
+#if defined(__linux__) && defined(SYS_futex_waitv) && defined(FUTEX_32)
 
 namespace {
 
@@ -82,31 +102,6 @@ bool wait_while_both(const SharedWord&, std::uint32_t, const SharedWord&, std::u
                      Duration) noexcept {
   return false;
 }
-
-#endif
-
-void wake(SharedWord& word, int count) noexcept {
-  static_cast<void>(syscall(futex_call, address(word), FUTEX_WAKE, count, nullptr, nullptr, 0));
-}
-
-#else
-
-void wait_while(const SharedWord& word, std::uint32_t seen, Duration patience) noexcept {
-  constexpr Duration nap = std::chrono::milliseconds(1);
-  const auto start = std::chrono::steady_clock::now();
-  while (word.load() == seen) {
-    const Duration left = patience - (std::chrono::steady_clock::now() - start);
-    if (left <= Duration::zero()) return;
-    std::this_thread::sleep_for(std::min(nap, left));
-  }
-}
-
-bool wait_while_both(const SharedWord&, std::uint32_t, const SharedWord&, std::uint32_t,
-                     Duration) noexcept {
-  return false;
-}
-
-void wake(SharedWord&, int) noexcept {}
 
 #endif
 

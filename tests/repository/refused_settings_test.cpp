@@ -1,6 +1,7 @@
 // A SQLite that does not take a setting: what safety depends on is read back, not believed.
 #include <optional>
 
+#include "front_vfs.hpp"
 #include "repository_support.hpp"
 
 namespace wallock::test {
@@ -10,21 +11,10 @@ namespace {
 // changes nothing. One at a time; the databases are closed before it ends.
 class OwnPragma {
  public:
-  OwnPragma() {
-    sqlite3_vfs* const usual = sqlite3_vfs_find(nullptr);
-    shared().usual = usual;
-    shared().vfs = *usual;
-    shared().vfs.zName = "wallock-test-own-pragma";
-    shared().vfs.xOpen = &OwnPragma::open;
-    sqlite3_vfs_register(&shared().vfs, 1);
-  }
+  OwnPragma() { shared().usual = vfs_.usual(); }
   OwnPragma(const OwnPragma&) = delete;
   OwnPragma& operator=(const OwnPragma&) = delete;
-  ~OwnPragma() {
-    sqlite3_vfs_register(shared().usual, 1);
-    sqlite3_vfs_unregister(&shared().vfs);
-    shared().name.clear();
-  }
+  ~OwnPragma() { shared().name.clear(); }
   // Without an answer it gives no row.
   void set(std::string name, std::optional<std::string> answer) {
     shared().answer = std::move(answer);
@@ -34,7 +24,6 @@ class OwnPragma {
  private:
   struct Shared {
     sqlite3_vfs* usual = nullptr;
-    sqlite3_vfs vfs{};
     sqlite3_io_methods database{};  // the usual methods, with pragmas of its own
     int (*control)(sqlite3_file*, int, void*) = nullptr;
     std::string name;
@@ -63,6 +52,8 @@ class OwnPragma {
     words[0] = s.answer ? sqlite3_mprintf("%s", s.answer->c_str()) : nullptr;
     return SQLITE_OK;
   }
+
+  FrontVfs vfs_{"wallock-test-own-pragma", &OwnPragma::open};
 };
 
 }  // namespace

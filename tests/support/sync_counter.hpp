@@ -8,27 +8,18 @@
 #include <cstdint>
 #include <thread>
 
+#include "front_vfs.hpp"
+
 namespace wallock::test {
 
 // While it lives, every database that is opened counts the flushes of its log here. One at a time;
 // the databases are closed before it ends.
 class SyncCounter {
  public:
-  SyncCounter() {
-    sqlite3_vfs* const usual = sqlite3_vfs_find(nullptr);
-    shared().usual = usual;
-    shared().vfs = *usual;
-    shared().vfs.zName = "wallock-test-sync-counter";
-    shared().vfs.xOpen = &SyncCounter::open;
-    sqlite3_vfs_register(&shared().vfs, 1);
-  }
+  SyncCounter() { shared().usual = vfs_.usual(); }
   SyncCounter(const SyncCounter&) = delete;
   SyncCounter& operator=(const SyncCounter&) = delete;
-  ~SyncCounter() {
-    sqlite3_vfs_register(shared().usual, 1);
-    sqlite3_vfs_unregister(&shared().vfs);
-    shared().delay = 0;
-  }
+  ~SyncCounter() { shared().delay = 0; }
   // From now on each flush takes that much longer.
   void slow_down(std::chrono::milliseconds by) { shared().delay = by.count(); }
   // Since the last time it was asked.
@@ -37,7 +28,6 @@ class SyncCounter {
  private:
   struct Shared {
     sqlite3_vfs* usual = nullptr;
-    sqlite3_vfs vfs{};
     sqlite3_io_methods log{};  // the usual methods, with a sync that counts
     int (*sync)(sqlite3_file*, int) = nullptr;
     std::atomic<std::uint64_t> count{0};
@@ -63,6 +53,8 @@ class SyncCounter {
     std::this_thread::sleep_for(std::chrono::milliseconds(shared().delay.load()));
     return shared().sync(file, flags);
   }
+
+  FrontVfs vfs_{"wallock-test-sync-counter", &SyncCounter::open};
 };
 
 }  // namespace wallock::test
