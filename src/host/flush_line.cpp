@@ -1,5 +1,6 @@
 #include "host/flush_line.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "host/sidecar_layout.hpp"
@@ -8,14 +9,21 @@
 namespace wallock::host {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // How long a flush of somebody else's is waited for before another one is begun beside it.
 constexpr Duration patience_with_others = milliseconds(20);
 // How long a writer may take from its announcement to the end of its COMMIT.
 constexpr Duration patience_with_writers = milliseconds(10);
-// News can be lost with the process that had them.
-constexpr Duration look_again = milliseconds(2);
+// How long a flush has to take before one beside it is worth it.
+constexpr Duration apart = microseconds(100);
+
+// Somebody flushes, and not for too long.
+bool is_busy(std::int64_t since, Instant now) noexcept {
+  const auto age = saturating_sub(now, Instant(Duration(since)));
+  return since != 0 && age >= Duration::zero() && age < patience_with_others;
+}
 
 void raise(SharedNumber& number, std::uint64_t to) noexcept {
   std::uint64_t now = number.load();
@@ -63,9 +71,9 @@ Instant FlushLine::now() noexcept { return system_clock()->now(); }
 
 std::uint32_t FlushLine::news() const noexcept { return layout_.news.load(); }
 
-void FlushLine::sleep(std::uint32_t news) noexcept {
+void FlushLine::sleep(std::uint32_t news, Duration patience) noexcept {
   layout_.sleepers.fetch_add(1);
-  wait_while(layout_.news, news, look_again);
+  wait_while(layout_.news, news, patience);
   layout_.sleepers.fetch_sub(1);
 }
 
@@ -74,26 +82,52 @@ void FlushLine::tell() noexcept {
   if (layout_.sleepers.load() != 0) wake(layout_.news, std::numeric_limits<int>::max());
 }
 
-FlushLine::Turn::Turn(FlushLine& line) noexcept : line_(line) {
-  const Instant now = FlushLine::now();
-  std::int64_t since = line.layout_.flushing_since.load();
-  const auto age = saturating_sub(now, Instant(Duration(since)));
-  if (since != 0 && age >= Duration::zero() && age < patience_with_others) return;
-  const std::int64_t stamp = now.time_since_epoch().count() | 1;
-  if (!line.layout_.flushing_since.compare_exchange_strong(since, stamp)) return;
-  stamp_ = stamp;
-  covers_ = line.layout_.written.load();
+bool FlushLine::is_under_way(Ticket ticket, Instant now) const noexcept {
+  return std::ranges::any_of(layout_.lanes, [&](const FlushLane& lane) {
+    return is_busy(lane.since.load(), now) && lane.covers.load() >= ticket;
+  });
 }
 
-void FlushLine::Turn::done(bool flushed) noexcept {
-  if (flushed && !line_.is_broken()) {
-    raise(line_.layout_.flushed, covers_);
-  } else {
-    line_.layout_.broken.store(1);
+Duration FlushLine::age_of_youngest(Instant now) const noexcept {
+  Duration youngest = Duration::max();
+  for (const FlushLane& lane : layout_.lanes) {
+    const std::int64_t since = lane.since.load();
+    if (is_busy(since, now)) youngest = std::min(youngest, now - Instant(Duration(since)));
   }
+  return youngest;
+}
+
+FlushLine::Turn::Turn(FlushLine& line, Ticket ticket) noexcept : line_(line) {
+  const Instant now = FlushLine::now();
+  if (line.is_under_way(ticket, now)) return;
+  const Duration age = line.age_of_youngest(now);
+  if (age < apart) {
+    next_look_ = apart - age;
+    return;
+  }
+  while (lane_ < lanes && !take(lane_, now))
+    ++lane_;
+}
+
+bool FlushLine::Turn::take(std::size_t index, Instant now) noexcept {
+  FlushLane& lane = line_.layout_.lanes[index];
+  std::int64_t since = lane.since.load();
+  if (is_busy(since, now)) return false;
+  const std::int64_t stamp = now.time_since_epoch().count() | 1;
+  if (!lane.since.compare_exchange_strong(since, stamp)) return false;
+  stamp_ = stamp;
+  covers_ = line_.layout_.written.load();
+  lane.covers.store(covers_);
+  return true;
+}
+
+bool FlushLine::Turn::end(Flushed flushed) noexcept {
+  // One beside it may have failed: then nobody knows what this one did.
+  if (flushed == Flushed::flushed && !line_.is_broken()) raise(line_.layout_.flushed, covers_);
   std::int64_t own = stamp_;
-  line_.layout_.flushing_since.compare_exchange_strong(own, 0);
+  line_.layout_.lanes[lane_].since.compare_exchange_strong(own, 0);
   line_.tell();
+  return flushed != Flushed::not_begun;
 }
 
 }  // namespace wallock::host

@@ -1,6 +1,8 @@
 // FlushLine: one process flushes the log for all.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "host/futex.hpp"
@@ -8,6 +10,7 @@
 
 namespace wallock::host {
 
+struct FlushLane;
 struct FlushLayout;
 
 // Transactions that must be durable are committed without a flush of their own; then one process
@@ -19,13 +22,19 @@ struct FlushLayout;
 // whoever flushed the log after that. Writers have the lock one after the other, so a flush covers
 // all tickets below the one it covers.
 //
+// On a disk that takes its time several flushes are under way at once, so that what came too late
+// for one need not wait for its end. Each has a lane, and in each process a lane has a file handle
+// of its own: the system tells every handle of a write that failed, but only once. A quick disk
+// gets one flush at a time: two would do what one does for both.
+//
 // Nothing here is a lock. Who flushes says since when; one that takes too long is not waited for
-// (it may be stopped or dead), because two flushes at once do no harm.
+// (it may be stopped or dead), because more flushes do no harm.
 //
 // All members may be called from all threads at once.
 class FlushLine {
  public:
   using Ticket = std::uint64_t;
+  static constexpr std::size_t lanes = 4;
 
   explicit FlushLine(FlushLayout& layout) noexcept : layout_(layout) {}
   FlushLine(const FlushLine&) = delete;
@@ -50,12 +59,15 @@ class FlushLine {
   void broke() noexcept;
   void repaired() noexcept;
 
+  enum class Flushed : std::uint8_t { flushed, failed, not_begun };
   enum class Outcome : std::uint8_t {
     flushed,
     failed,       // a flush of the log failed
     not_written,  // announced long ago: settle it (a transaction does)
   };
-  // Returns once the ticket is flushed. If nobody is at it, calls flush() -> bool itself.
+  // Returns once the ticket is flushed. If nobody is at it, calls flush(lane) itself, which answers
+  // not_begun if it has no handle for that lane (for the first it must have one), and failed after
+  // it told broke(): before another flush of the same handle, which would find nothing wrong.
   template <class Flush>
   [[nodiscard]] Outcome wait(Ticket ticket, Flush&& flush) noexcept {
     const Instant since = now();
@@ -65,38 +77,51 @@ class FlushLine {
       if (is_broken()) return Outcome::failed;
       if (!is_written(ticket)) {
         if (is_long(since)) return Outcome::not_written;
-        sleep(news);
-      } else if (Turn turn(*this); turn.is_own()) {
-        turn.done(flush());
-      } else {
-        sleep(news);
+        sleep(news, look_again);
+        continue;
       }
+      Turn turn(*this, ticket);
+      if (!turn.is_own() || !turn.end(flush(turn.lane()))) sleep(news, turn.next_look());
     }
   }
 
  private:
-  // The right to flush; covers what was written when it was taken.
+  // The right to flush, unless a flush that covers the ticket is under way; covers what was written
+  // when it was taken.
   class Turn {
    public:
-    explicit Turn(FlushLine& line) noexcept;
+    Turn(FlushLine& line, Ticket ticket) noexcept;
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     ~Turn() = default;
     [[nodiscard]] bool is_own() const noexcept { return stamp_ != 0; }
-    void done(bool flushed) noexcept;
+    [[nodiscard]] std::size_t lane() const noexcept { return lane_; }
+    // False if the flush was not begun.
+    [[nodiscard]] bool end(Flushed flushed) noexcept;
+    // How long to wait for news before asking again.
+    [[nodiscard]] Duration next_look() const noexcept { return next_look_; }
 
    private:
+    [[nodiscard]] bool take(std::size_t lane, Instant now) noexcept;
+
     FlushLine& line_;
+    std::size_t lane_ = 0;
     std::int64_t stamp_ = 0;
     Ticket covers_ = 0;
+    Duration next_look_ = look_again;
   };
+
+  // News can be lost with the process that had them.
+  static constexpr Duration look_again = std::chrono::milliseconds(2);
 
   // Real time, the same in all processes.
   [[nodiscard]] static Instant now() noexcept;
   [[nodiscard]] std::uint32_t news() const noexcept;
   [[nodiscard]] bool is_written(Ticket ticket) const noexcept;
   [[nodiscard]] bool is_long(Instant since) const noexcept;
-  void sleep(std::uint32_t news) noexcept;
+  [[nodiscard]] bool is_under_way(Ticket ticket, Instant now) const noexcept;
+  [[nodiscard]] Duration age_of_youngest(Instant now) const noexcept;
+  void sleep(std::uint32_t news, Duration patience) noexcept;
   void tell() noexcept;
 
   FlushLayout& layout_;

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "host/doorbell.hpp"
+#include "host/flush_line.hpp"
 #include "host/futex.hpp"
 #include "host/membership.hpp"
 #include "host/waiting_line.hpp"
@@ -20,7 +21,7 @@ namespace wallock::host {
 // sizes can share one file, and none can make another follow an address.
 // Whoever changes one of them changes sidecar_version.
 inline constexpr std::uint64_t sidecar_magic = 0x4b434f4c4c415701;  // "\1WALLOCK", little endian
-inline constexpr std::uint32_t sidecar_version = 2;
+inline constexpr std::uint32_t sidecar_version = 3;
 
 inline constexpr std::size_t cache_line = 64;
 
@@ -79,13 +80,19 @@ struct TurnstileLayout {
   WaitingSlots slots;
 };
 
+// A flush that is under way.
+struct FlushLane {
+  SharedInstant since;  // 0: none
+  SharedNumber covers;  // what was written when it began, or when the one before it did
+};
+
 // What is known of the log's flushes. Kept when the openings are all gone: what they wrote may be
 // visible and not flushed.
 struct FlushLayout {
   alignas(cache_line) SharedNumber announced;
   SharedNumber written;
   SharedNumber flushed;
-  SharedInstant flushing_since;  // 0: nobody flushes
+  std::array<FlushLane, FlushLine::lanes> lanes;
   SharedWord broken;
   SharedWord news;
   SharedWord sleepers;

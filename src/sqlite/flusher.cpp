@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 namespace wallock::sqlite {
 namespace {
@@ -24,33 +25,57 @@ Result<sqlite3_file*> log_of(Connection& connection) {
 
 }  // namespace
 
-Result<std::unique_ptr<Flusher>> Flusher::open(const std::string& path, const Clock& clock,
-                                               Instant deadline) {
-  auto connection = Connection::open(path, Access::write, clock, deadline);
-  if (!connection) return fail(connection.error());
-  const auto log = log_of(**connection);
+Status Flusher::Log::open(const std::string& path, const Clock& clock, Instant deadline) {
+  auto opened = Connection::open(path, Access::write, clock, deadline);
+  if (!opened) return fail(opened.error());
+  const auto log = log_of(**opened);
   if (!log) return fail(log.error());
-  return std::unique_ptr<Flusher>(new Flusher(*std::move(connection), *log));
+  connection = *std::move(opened);
+  file = *log;
+  return {};
 }
 
-bool Flusher::flush() noexcept {
-  const std::lock_guard lock(mutex_);
-  return log_->pMethods->xSync(log_, flush_flags) == SQLITE_OK;
+Result<std::unique_ptr<Flusher>> Flusher::open(const std::string& path, const Clock& clock,
+                                               Instant deadline) {
+  std::unique_ptr<Flusher> flusher(new Flusher(path, clock));
+  if (auto ok = flusher->logs_.front().open(path, clock, deadline); !ok) return fail(ok.error());
+  return flusher;
+}
+
+// The log's mutex is held.
+bool Flusher::is_open(Log& log) noexcept {
+  if (log.file != nullptr) return true;
+  try {
+    return log.open(path_, clock_, clock_.now()).has_value();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+Flusher::Flushed Flusher::flush(std::size_t lane, host::FlushLine* line) noexcept {
+  Log& log = logs_[lane];
+  const std::lock_guard lock(log.mutex);
+  if (!is_open(log)) return Flushed::not_begun;
+  if (log.file->pMethods->xSync(log.file, flush_flags) == SQLITE_OK) return Flushed::flushed;
+  if (line != nullptr) line->broke();
+  return Flushed::failed;
 }
 
 bool Flusher::write_again() noexcept {
-  const std::lock_guard lock(mutex_);
+  Log& first = logs_.front();
+  const std::lock_guard lock(first.mutex);
+  sqlite3_file* const log = first.file;
   sqlite3_int64 size = 0;
-  if (log_->pMethods->xFileSize(log_, &size) != SQLITE_OK) return false;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return false;
   std::array<char, 4096> block{};
   for (sqlite3_int64 at = 0; at < size; at += static_cast<sqlite3_int64>(block.size())) {
     const int length = static_cast<int>(std::min<sqlite3_int64>(block.size(), size - at));
-    if (log_->pMethods->xRead(log_, block.data(), length, at) != SQLITE_OK ||
-        log_->pMethods->xWrite(log_, block.data(), length, at) != SQLITE_OK) {
+    if (log->pMethods->xRead(log, block.data(), length, at) != SQLITE_OK ||
+        log->pMethods->xWrite(log, block.data(), length, at) != SQLITE_OK) {
       return false;
     }
   }
-  return log_->pMethods->xSync(log_, flush_flags) == SQLITE_OK;
+  return log->pMethods->xSync(log, flush_flags) == SQLITE_OK;
 }
 
 }  // namespace wallock::sqlite

@@ -1,10 +1,14 @@
 // Flusher: flushes a store's log apart from its COMMITs.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
+#include "host/flush_line.hpp"
 #include "sqlite/connection.hpp"
 #include "wallock/clock.hpp"
 #include "wallock/result.hpp"
@@ -13,8 +17,9 @@ struct sqlite3_file;
 
 namespace wallock::sqlite {
 
-// A connection of its own, for its file handle of the log: flushing goes through SQLite's virtual
-// file system, beside whatever the write connection does.
+// Connections of its own, for their file handles of the log: flushing goes through SQLite's virtual
+// file system, beside whatever the write connection does. One for each lane of the flush line, of
+// which the first is there from the start and the others from when they are needed.
 //
 // All members may be called from all threads at once.
 class Flusher {
@@ -23,21 +28,34 @@ class Flusher {
   [[nodiscard]] static Result<std::unique_ptr<Flusher>> open(const std::string& path,
                                                              const Clock& clock, Instant deadline);
 
-  // Everything that was written to the log before is durable. False if the system says otherwise:
-  // then nobody knows what of it is.
-  [[nodiscard]] bool flush() noexcept;
+  using Flushed = host::FlushLine::Flushed;
+
+  // flushed: everything that was written to the log before is durable. failed: the system says
+  // otherwise, and nobody knows what of it is; `line`, if there is one, was told. not_begun: this
+  // lane's handle cannot be had now; never of the first one. Calls of different lanes do not wait
+  // for each other.
+  [[nodiscard]] Flushed flush(std::size_t lane, host::FlushLine* line) noexcept;
   // After a flush that failed, with the write lock held: the system may have marked pages as
   // written that are not, and would not write them again. Writes the whole log once more, as it
   // reads, and flushes it.
   [[nodiscard]] bool write_again() noexcept;
 
  private:
-  Flusher(std::unique_ptr<Connection> connection, sqlite3_file* log) noexcept
-      : connection_(std::move(connection)), log_(log) {}
+  struct Log {
+    std::mutex mutex;
+    std::unique_ptr<Connection> connection;
+    sqlite3_file* file = nullptr;  // the connection's
 
-  std::mutex mutex_;
-  std::unique_ptr<Connection> connection_;
-  sqlite3_file* log_;  // the connection's
+    [[nodiscard]] Status open(const std::string& path, const Clock& clock, Instant deadline);
+  };
+
+  Flusher(std::string path, const Clock& clock) : path_(std::move(path)), clock_(clock) {}
+
+  [[nodiscard]] bool is_open(Log& log) noexcept;
+
+  const std::string path_;
+  const Clock& clock_;
+  std::array<Log, host::FlushLine::lanes> logs_;
 };
 
 }  // namespace wallock::sqlite

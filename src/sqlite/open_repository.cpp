@@ -49,8 +49,7 @@ Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, const Nei
     if (flusher.error().code() == Errc::setting_refused) return nullptr;
     return fail(flusher.error());
   }
-  if (!(*flusher)->flush()) {
-    if (auto* const line = neighbours.flush_line()) line->broke();
+  if ((*flusher)->flush(0, neighbours.flush_line()) != Flusher::Flushed::flushed) {
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
   return *std::move(flusher);

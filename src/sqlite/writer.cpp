@@ -211,8 +211,9 @@ void Writer::end_batch() noexcept {
 
 Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
   using Outcome = host::FlushLine::Outcome;
-  const auto outcome =
-      shared_.flush_line->wait(ticket, [this]() noexcept { return shared_.flusher->flush(); });
+  const auto outcome = shared_.flush_line->wait(ticket, [this](std::size_t lane) noexcept {
+    return shared_.flusher->flush(lane, shared_.flush_line);
+  });
   if (outcome == Outcome::flushed) return {};
   return fail(Errc::outcome_unknown);
 }

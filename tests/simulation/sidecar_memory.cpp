@@ -47,7 +47,9 @@ void SidecarMemory::put_back() {
   std::memcpy(static_cast<void*>(layout_), kept_.data(), kept_.size());
   kept_.clear();
   // Who flushed is long at it by now.
-  if (layout_->flush.flushing_since.load() != 0) layout_->flush.flushing_since.store(1);
+  for (host::FlushLane& lane : layout_->flush.lanes) {
+    if (lane.since.load() != 0) lane.since.store(1);
+  }
 }
 
 }  // namespace wallock::test
