@@ -23,11 +23,11 @@ struct Settings {
   std::size_t scale = 1;
 };
 
-// The log is restarted every 1000 frames or so. Warm means that it was restarted once, since its
+// The log is restarted every 2000 frames or so. Warm means that it was restarted once, since its
 // file is overwritten from then on, which is faster than growing it.
-constexpr std::int64_t warm_log_frames = 1200;
+constexpr std::int64_t warm_log_frames = 2400;
 constexpr std::int64_t frame_writes = 2;
-constexpr std::size_t most_warm_operations = 1500;
+constexpr std::size_t most_warm_operations = 3000;
 constexpr std::size_t trial_operations = 100;
 // Measured in turns of this many operations, so that both sides see the same disk and load.
 constexpr std::size_t turns = 10;

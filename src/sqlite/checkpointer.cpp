@@ -10,7 +10,7 @@
 namespace wallock::sqlite {
 namespace {
 
-constexpr std::uint64_t usual_frames = 1000;
+constexpr std::uint64_t usual_frames = 2000;
 // After a checkpoint that a reader held back, so that not every commit tries again.
 constexpr std::uint64_t retry_frames = 250;
 

@@ -88,7 +88,7 @@ class Race {
   void fill_log() {
     RawDatabase(stage_.path())
         .must(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) "
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) "
             "INSERT INTO app SELECT printf('%0400d', i), 0 FROM n");
   }
 

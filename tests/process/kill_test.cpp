@@ -152,7 +152,7 @@ TEST_CASE("INV-08 SIGKILL at every step of opening after a restart: the epoch ri
 }
 
 TEST_CASE("INV-08 SIGKILL in a large commit and its checkpoint: all or nothing, and others go on") {
-  constexpr long large = 5'000'000;  // a log of more than 1000 frames, so that it is checkpointed
+  constexpr long large = 5'000'000;  // a log of more than 2000 frames, so that it is checkpointed
   constexpr long step = 149;
   const long deaths = kill_everywhere("", {.bytes = large}, step, {});
   std::cout << deaths << " deaths\n";
