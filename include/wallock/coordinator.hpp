@@ -53,9 +53,9 @@ class CoordinatorCore;
 //
 // Errors: every call returns a Result; no exception crosses. Besides the codes named at each call,
 // all changing calls may answer busy, io_error, disk_full, outcome_unknown, store_unavailable,
-// out_of_memory (transient: repeat), forked_handle, called_inside_work (deterministic),
-// invariant_violated, ledger_damaged, store_corrupt, store_replaced (security: stop). An error
-// other than outcome_unknown means that nothing was changed.
+// out_of_memory (transient: repeat), forked_handle, called_inside_work, foreign_key_refused
+// (deterministic), invariant_violated, ledger_damaged, store_corrupt, store_replaced (security:
+// stop). An error other than outcome_unknown means that nothing was changed.
 //
 // Names may be given as string literals; a bad one is the invalid_name of that call.
 //
@@ -66,16 +66,18 @@ class CoordinatorCore;
 class WALLOCK_EXPORT Coordinator {
  public:
   // Opens the store at `path`, creating file and schema if there are none. The folder must exist; a
-  // file that is there must be a regular one without a second (hard) link: invalid_option
-  // otherwise. A file that is another application's SQLite database gets wallock's tables beside
-  // its own.
+  // file that is there must be a regular one without a second (hard) link, and what stands beside
+  // it under the names of its side files must be those: invalid_path otherwise, which says what was
+  // found. ":memory:" and "file:" names are invalid_path as well: a store is a file that processes
+  // share. A file that is another application's SQLite database gets wallock's tables beside its
+  // own. An opening that is refused leaves no file beside it that was not there.
   //
   // In a child of fork(2) whose parent had the store open: forked_handle, because SQLite must not
   // open a file again that it inherited open. Open it after the fork, or use exec.
   //
-  // invalid_option, invalid_duration, unsupported_filesystem, not_a_store, schema_too_new,
-  // setting_refused, forked_handle (deterministic); store_unavailable, busy, io_error, disk_full
-  // (transient); store_corrupt (security).
+  // invalid_option, invalid_path, invalid_duration, unsupported_filesystem, not_a_store,
+  // schema_too_new, setting_refused, forked_handle, foreign_key_refused (deterministic);
+  // store_unavailable, busy, io_error, disk_full (transient); store_corrupt (security).
   [[nodiscard]] static Result<Coordinator> open(std::string_view path, Options options = {});
 
   // Coordinates over another store than the SQLite file: for tests and other backends.
@@ -104,13 +106,15 @@ class WALLOCK_EXPORT Coordinator {
   // error is that of the first in the order of the names that is refused. Nothing is held while it
   // waits, so that callers who name the same resources in other orders never wait for each other;
   // in return there is no first come, first served among calls for several resources. The leases
-  // come in the order of the names. Errors as acquire; invalid_option for "resources" and
-  // "action_id", which there is none for several.
+  // come in the order of the names. Errors as acquire, the field of a bad name being "resources[2]"
+  // for the third one given; invalid_option for "resources" and "action_id", which there is none
+  // for several.
   [[nodiscard]] Result<std::vector<Lease>> acquire_all(std::vector<Given<ResourceName>> resources,
                                                        AcquireOptions options = {},
                                                        std::stop_token stop = {});
   // Acquires and keeps the lease alive until the guard is released or destroyed
-  // (wallock/lease_guard.hpp). Errors as acquire.
+  // (wallock/lease_guard.hpp). Errors as acquire; no_thread (transient) if the system gives no
+  // thread for its heartbeats, before a lease is taken.
   [[nodiscard]] Result<LeaseGuard> guard(Given<ResourceName> resource, AcquireOptions options,
                                          GuardOptions guard_options, std::stop_token stop = {});
   [[nodiscard]] Result<LeaseGuard> guard(Given<ResourceName> resource, AcquireOptions options = {});

@@ -35,6 +35,7 @@ enum class Errc : std::uint16_t {
   store_unavailable = 104,
   validation_budget_exceeded = 105,
   out_of_memory = 106,
+  no_thread = 107,
   // deterministic
   invalid_name = 200,
   invalid_duration = 201,
@@ -64,6 +65,8 @@ enum class Errc : std::uint16_t {
   work_forbidden = 244,
   setting_refused = 245,
   called_inside_work = 246,
+  invalid_path = 247,
+  foreign_key_refused = 248,
   // business
   lease_held = 300,
   already_held = 301,
@@ -142,6 +145,7 @@ enum class Unit : std::uint8_t { none, bytes, nanoseconds };
 // the caller gave, tokens, bounds and result codes.
 struct ErrorFacts {
   std::string field = {};                   // which argument, option or JSON field was wrong
+  std::string found = {};                   // what is there and cannot be used: "directory"
   std::string action = {};                  // the action id concerned
   std::string resource = {};                // the resource concerned
   std::string holder = {};                  // who holds it

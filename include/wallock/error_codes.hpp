@@ -10,7 +10,7 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
   switch (code) {
     case Errc::busy:
       return {"busy", "the store's write lock was not had before the deadline",
-              "repeat the operation, after a pause"};
+              "repeat the operation, after a pause; Options::operation_timeout sets the deadline"};
     case Errc::io_error:
       return {"io_error", "the operating system failed a read or write of the store",
               "repeat the operation; look at the disk if it persists"};
@@ -25,15 +25,18 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
               "check that the path exists and is writable, then repeat"};
     case Errc::validation_budget_exceeded:
       return {"validation_budget_exceeded", "the request was not validated within its time budget",
-              "send it again, smaller, or raise the budget"};
+              "send it again, smaller, or raise JsonLimits::budget, to 15 ms at most"};
     case Errc::out_of_memory:
       return {"out_of_memory", "memory ran out; nothing was changed", "free memory, then repeat"};
+    case Errc::no_thread:
+      return {"no_thread", "the system gave no thread for heartbeats; no lease was taken",
+              "end some threads or raise their limit (ulimit -u, pids.max), then repeat"};
     case Errc::invalid_name:
       return {"invalid_name", "a name is empty, too long, not UTF-8, or has a control byte",
               "give 1 to 255 bytes of UTF-8 without control bytes"};
     case Errc::invalid_duration:
       return {"invalid_duration", "a duration is outside its bounds",
-              "give a duration within the documented bounds"};
+              "give a duration within the bound shown"};
     case Errc::invalid_option:
       return {"invalid_option", "an option is outside its bounds", "fix the option named"};
     case Errc::invalid_score:
@@ -52,9 +55,12 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"invalid_evidence", "recovery evidence is empty or too long",
               "say in 1 to 1024 bytes of UTF-8 what was verified"};
     case Errc::too_large:
-      return {"too_large", "a value is larger than its limit", "send less, or raise the limit"};
+      return {"too_large", "a value is larger than its limit",
+              "send less; max_payload (Options, JsonLimits) raises that of payloads, to 16 MiB at "
+              "most, and nothing raises the others"};
     case Errc::batch_size:
-      return {"batch_size", "a batch holds 1 to 1000 actions", "split the batch"};
+      return {"batch_size", "a batch holds 1 to 1000 actions",
+              "give at least one action; split a batch of more, no option raises the bound"};
     case Errc::duplicate_action:
       return {"duplicate_action", "the same action id stands twice in one batch",
               "give every action of a batch its own id"};
@@ -74,9 +80,11 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"json_float", "a number is written as a float where an exact decimal is meant",
               "write the digits out, without an exponent"};
     case Errc::json_too_deep:
-      return {"json_too_deep", "the document is nested deeper than the limit", "flatten it"};
+      return {"json_too_deep", "the document is nested deeper than the limit",
+              "flatten it, or raise JsonLimits::max_depth, to 1000 at most"};
     case Errc::json_too_large:
-      return {"json_too_large", "the document is larger than the limit", "send less"};
+      return {"json_too_large", "the document is larger than the limit",
+              "send less, or raise JsonLimits::max_document, to 64 MiB at most"};
     case Errc::json_invalid_utf8:
       return {"json_invalid_utf8", "the document is not valid UTF-8", "send valid UTF-8"};
     case Errc::json_nul:
@@ -93,8 +101,12 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"not_a_store", "the file is not a SQLite database",
               "check the path; the file was not touched"};
     case Errc::work_forbidden:
-      return {"work_forbidden", "the work touched transaction control or the library's own tables",
-              "use only your own tables, and leave BEGIN and COMMIT to the library"};
+      return {
+          "work_forbidden",
+          "the work, or who kept its handle, touched transaction control, settings (PRAGMA), "
+          "other databases (ATTACH, VACUUM) or the library's own tables",
+          "use only your own tables, inside the work only; leave BEGIN, COMMIT and SAVEPOINT to "
+          "the library, PRAGMA, ATTACH and VACUUM to a connection of your own"};
     case Errc::setting_refused:
       return {"setting_refused", "SQLite did not take a setting that safety depends on",
               "use a SQLite build that supports it"};
@@ -102,6 +114,15 @@ constexpr ErrcInfo describe(Errc code) noexcept {  // NOLINT(readability-functio
       return {"called_inside_work",
               "the store was called, or opened, from inside its own commit work",
               "do it before or after the commit"};
+    case Errc::invalid_path:
+      return {
+          "invalid_path", "at the path, or beside it, is something that no store can use",
+          "give the path of a regular file with one name, or of one that is not there yet; move "
+          "away what stands in the place of a file beside it"};
+    case Errc::foreign_key_refused:
+      return {"foreign_key_refused",
+              "a foreign key of the application's onto the library's tables refused a write",
+              "drop that foreign key and keep names and ids as plain values; nothing was changed"};
     case Errc::lease_held:
       return {"lease_held", "another holder has the lease", "wait, or try again later"};
     case Errc::already_held:
@@ -209,6 +230,7 @@ inline std::string to_string(const Error& error) {
     known.append(known.empty() ? " [" : " ").append(name).append("=").append(value);
   };
   if (!facts.field.empty()) add("field", facts.field);
+  if (!facts.found.empty()) add("found", facts.found);
   if (!facts.action.empty()) add("action", facts.action);
   if (!facts.resource.empty()) add("resource", facts.resource);
   if (!facts.holder.empty()) add("holder", facts.holder);

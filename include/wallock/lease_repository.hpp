@@ -60,9 +60,9 @@ struct LeaseInfo {
 //
 // Every changing method takes a deadline on the repository's clock for the store's write lock and
 // answers with the error classes of its rule, or with: busy, io_error, disk_full, outcome_unknown,
-// store_unavailable, out_of_memory (transient), forked_handle, called_inside_work (deterministic),
-// ledger_damaged, invariant_violated, store_corrupt, store_replaced (security). An error other than
-// outcome_unknown means that nothing was changed.
+// store_unavailable, out_of_memory (transient), forked_handle, called_inside_work,
+// foreign_key_refused (deterministic), ledger_damaged, invariant_violated, store_corrupt,
+// store_replaced (security). An error other than outcome_unknown means that nothing was changed.
 //
 // Thread safety: all methods may be called from several threads at once.
 class LeaseRepository {

@@ -23,11 +23,11 @@ class ManualClock final : public Clock {
                        std::optional<std::string> boot_id = "boot-1")
       : now_(start), wall_(wall), boot_id_(std::move(boot_id)) {}
 
-  [[nodiscard]] Instant now() const override {
+  [[nodiscard]] Instant now() const noexcept override {
     const std::lock_guard lock(mutex_);
     return now_;
   }
-  [[nodiscard]] WallTime wall_now() const override {
+  [[nodiscard]] WallTime wall_now() const noexcept override {
     const std::lock_guard lock(mutex_);
     return wall_;
   }
@@ -35,7 +35,7 @@ class ManualClock final : public Clock {
     const std::lock_guard lock(mutex_);
     return boot_id_;
   }
-  void sleep_for(Duration duration) const override {
+  void sleep_for(Duration duration) const noexcept override {
     const std::lock_guard lock(mutex_);
     move_by(std::max(duration, Duration::zero()));
   }

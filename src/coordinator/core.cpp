@@ -29,6 +29,13 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
+// Which of several names it was: a bad one is not shown.
+Error nth_of_resources(const Error& error, std::size_t index) {
+  ErrorFacts facts = error.facts();
+  facts.field = "resources[" + std::to_string(index) + "]";
+  return Error(error.code(), std::move(facts));
+}
+
 }  // namespace
 
 CoordinatorCore::CoordinatorCore(std::unique_ptr<LeaseRepository> store,
@@ -106,9 +113,9 @@ Result<std::vector<Lease>> CoordinatorCore::acquire_all(
   if (auto ok = check_together(resources.size()); !ok) return fail(ok.error());
   if (options.action_id) return fail(invalid(Errc::invalid_option, "action_id"));
   std::vector<ResourceName> names;
-  for (const auto& resource : resources) {
-    auto name = resource.check();
-    if (!name) return fail(name.error());
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    auto name = resources[i].check();
+    if (!name) return fail(nth_of_resources(name.error(), i));
     names.push_back(*std::move(name));
   }
   // One order for all callers, so that the tokens of a batch follow the names.

@@ -40,7 +40,7 @@ Status Heartbeats::start(bool renewing) {
     if (!watcher_.joinable()) watcher_ = launch(&Heartbeats::watch);
     if (renewing && !renewer_.joinable()) renewer_ = launch(&Heartbeats::renew);
   } catch (const std::system_error& error) {
-    return fail(Error(Errc::store_unavailable, ErrorFacts{.native = error.code().value()}));
+    return fail(Error(Errc::no_thread, ErrorFacts{.native = error.code().value()}));
   }
   return {};
 }

@@ -28,7 +28,7 @@ class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
   Heartbeats& operator=(const Heartbeats&) = delete;
 
   // Starts the watching thread, and the renewing one if `renewing`, unless they run.
-  // store_unavailable with errno if the system gives no thread (transient).
+  // no_thread with errno if the system gives none (transient).
   [[nodiscard]] Status start(bool renewing);
 
   // Ends both threads and waits for them: for a renewal that is under way (attempt_patience), and

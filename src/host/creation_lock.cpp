@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/filesystem.hpp"
+#include "host/membership.hpp"
 #include "host/sidecar_file.hpp"
 
 #if !defined(F_OFD_SETLK)
@@ -28,18 +30,16 @@ bool try_lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 void unlock(int file) { flock(file, LOCK_UN); }
 #endif
 
+// The file that was opened is still one that others open. Its maker takes it away only under the
+// lock: once locked it stays.
+bool has_name(int file) {
+  struct stat found{};
+  return fstat(file, &found) == 0 && found.st_nlink > 0;
+}
+
 bool is_taken(int error) { return error == EAGAIN || error == EACCES || error == EWOULDBLOCK; }
 
-}  // namespace
-
-Result<CreationLock> CreationLock::acquire(std::string_view database, const Clock& clock,
-                                           Instant deadline) {
-  auto resolved = resolve(database);
-  if (!resolved) return fail(resolved.error());
-  auto opened = std::make_unique<UnforkedFile>([&] { return open_sidecar(*resolved); });
-  const int file = opened->get();
-  if (file < 0) return unavailable(opened->error());
-  CreationLock lock(std::move(opened), *std::move(resolved));
+Status wait_for(int file, const Clock& clock, Instant deadline) {
   while (!try_lock(file)) {
     const int error = errno;
     if (error != EINTR && !is_taken(error)) return unavailable(error);
@@ -47,7 +47,28 @@ Result<CreationLock> CreationLock::acquire(std::string_view database, const Cloc
     if (now >= deadline) return fail(Errc::busy);
     clock.sleep_for(std::min(poll_interval, saturating_sub(deadline, now)));
   }
-  return lock;
+  return {};
+}
+
+}  // namespace
+
+Result<CreationLock> CreationLock::acquire(std::string_view database, const Clock& clock,
+                                           Instant deadline) {
+  auto resolved = resolve(database);
+  if (!resolved) return fail(resolved.error());
+  for (;;) {
+    auto file = std::make_unique<UnforkedFile>([&] { return open_sidecar(*resolved); });
+    if (file->get() < 0) return unavailable(file->error());
+    if (auto ok = wait_for(file->get(), clock, deadline); !ok) return fail(ok.error());
+    if (has_name(file->get())) return CreationLock(std::move(file), *std::move(resolved));
+    if (clock.now() >= deadline) return fail(Errc::busy);
+  }
+}
+
+void CreationLock::remove_unused_file() noexcept {
+  if (file_ == nullptr || file_->forked() || !file_->is_intact()) return;
+  if (Membership::is_anybody_there(*file_)) return;
+  static_cast<void>(unlink(sidecar_path(database_).c_str()));
 }
 
 CreationLock& CreationLock::operator=(CreationLock&& other) noexcept {

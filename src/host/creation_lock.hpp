@@ -26,6 +26,8 @@ class CreationLock {
   // database's mode and, for root, its owner; 0600 if there is no database yet. Letting go of the
   // lock gives the file the mode that the database has by then, so that whoever may write the one
   // may lock the other.
+  // A file that its maker took away while this call waited for it is no lock: the call goes on with
+  // the one that is there then.
   // busy with the deadline passed; store_unavailable with errno in facts().native: the file cannot
   // be created or opened, is a link (ELOOP) or no regular file (EINVAL), or cannot be locked (all
   // transient).
@@ -37,6 +39,11 @@ class CreationLock {
   CreationLock(const CreationLock&) = delete;
   CreationLock& operator=(const CreationLock&) = delete;
   ~CreationLock();
+
+  // Takes the file away, if no opening of the store uses it: for one that made it and found that
+  // there is no store. What others wait for meanwhile they notice (acquire). Still a lock after it,
+  // on a file without a name.
+  void remove_unused_file() noexcept;
 
  private:
   CreationLock(std::unique_ptr<UnforkedFile> file, std::string database) noexcept

@@ -31,6 +31,11 @@ int open_existing(const std::string& sidecar) {
 
 std::string sidecar_path(std::string_view database) { return std::string(database) + "-wallock"; }
 
+bool is_sidecar_there(const std::string& database) {
+  struct stat found{};
+  return lstat(sidecar_path(database).c_str(), &found) == 0;
+}
+
 tl::unexpected<Error> unavailable(int native) {
   return fail(Error(Errc::store_unavailable, ErrorFacts{.native = native}));
 }

@@ -10,9 +10,13 @@
 namespace wallock::host {
 
 // The file beside a database that carries the library's kernel locks and what its processes share:
-// "<database>-wallock". It holds nothing durable. It is never deleted: who waits for a lock on it
-// and who comes later must mean one file.
+// "<database>-wallock". It holds nothing durable. Who waits for a lock on it and who comes later
+// must mean one file: so it stays for as long as the store does. Only an opening that made it and
+// is then refused takes it away again (CreationLock::remove_unused_file).
 [[nodiscard]] std::string sidecar_path(std::string_view database);
+
+// True if something has that name. `database` is a resolved path.
+[[nodiscard]] bool is_sidecar_there(const std::string& database);
 
 // Opens the sidecar of `database` (a resolved path), creating it with the database's mode and, for
 // root, its owner; 0600 if there is no database yet. Close-on-exec; follows no link.

@@ -69,8 +69,8 @@ std::optional<std::string> read_boot_id() { return std::nullopt; }
 
 class SystemClock final : public Clock {
  public:
-  [[nodiscard]] Instant now() const override { return boot_now(); }
-  [[nodiscard]] WallTime wall_now() const override {
+  [[nodiscard]] Instant now() const noexcept override { return boot_now(); }
+  [[nodiscard]] WallTime wall_now() const noexcept override {
     return std::chrono::time_point_cast<std::chrono::microseconds>(
         std::chrono::system_clock::now());
   }
@@ -78,7 +78,7 @@ class SystemClock final : public Clock {
     static const std::optional<std::string> id = read_boot_id();
     return id;
   }
-  void sleep_for(Duration duration) const override {
+  void sleep_for(Duration duration) const noexcept override {
     if (duration > Duration::zero()) sleep_until(saturating_add(now(), duration));
   }
 };

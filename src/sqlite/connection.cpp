@@ -35,6 +35,7 @@ void retire(std::unique_ptr<SQLite::Database> database) noexcept {
   sqlite3* const db = database->getHandle();
   sqlite3_busy_handler(db, nullptr, nullptr);
   sqlite3_commit_hook(db, &refuse_commit, nullptr);
+  sqlite3_rollback_hook(db, nullptr, nullptr);
   sqlite3_wal_hook(db, nullptr, nullptr);
   sqlite3_set_authorizer(db, &deny_all, nullptr);
   sqlite3_close_v2(db);
@@ -129,6 +130,7 @@ Status Connection::configure(Access access) {
     if (auto ok = set_flushing(true); !ok) return ok;
   }
   sqlite3_commit_hook(db, &Connection::on_commit, this);
+  sqlite3_rollback_hook(db, &Connection::on_rollback, this);
   // Set once and for ever: setting it again would make SQLite prepare every statement anew.
   sqlite3_set_authorizer(db, &Connection::on_authorize, this);
   return {};
@@ -150,6 +152,16 @@ Status Connection::use_wal() {
   return {};
 }
 
+Result<bool> Connection::has_wal() {
+  Statement statement("PRAGMA journal_mode");
+  Query query(handle(), statement);
+  const auto row = query.step();
+  if (!row) return fail(row.error());
+  return *row && query.text(0) == "wal";
+}
+
+void Connection::leave_wal() noexcept { static_cast<void>(execute("PRAGMA journal_mode=DELETE")); }
+
 Status Connection::set_flushing(bool every_commit) {
   const int level = every_commit ? 2 : 1;
   if (flushing_ == level) return {};
@@ -166,6 +178,8 @@ Status Connection::set_flushing(bool every_commit) {
 }
 
 bool Connection::take_refusal() noexcept { return std::exchange(refused_, false); }
+
+bool Connection::take_rollback() noexcept { return std::exchange(rolled_back_, false); }
 
 // SQLite's own busy timeout backs off to 100 ms and starves: here the waits stay short and random.
 int Connection::on_busy(void* self, int calls) {
@@ -187,6 +201,8 @@ int Connection::on_busy(void* self, int calls) {
 int Connection::on_commit(void* self) {
   return static_cast<Connection*>(self)->commit_allowed_ ? 0 : 1;
 }
+
+void Connection::on_rollback(void* self) { static_cast<Connection*>(self)->rolled_back_ = true; }
 
 int Connection::on_authorize(void* self, int action, const char* first, const char* second,
                              const char* database, const char* /*trigger*/) {

@@ -43,6 +43,10 @@ class Connection {
   // A new file gets pages of 1 KiB: a transaction changes a row or two on each of several pages,
   // and every page that it touches is summed, copied and written whole.
   [[nodiscard]] Status use_wal();
+  // Whether the file is in WAL mode. Errors as open.
+  [[nodiscard]] Result<bool> has_wal();
+  // Back to a rollback journal, if nobody else has the file open.
+  void leave_wal() noexcept;
 
   // synchronous=FULL (every COMMIT is flushed) or NORMAL, for the transactions that follow.
   [[nodiscard]] Status set_flushing(bool every_commit);
@@ -55,6 +59,8 @@ class Connection {
   void confine(bool to_the_application) noexcept { confined_ = to_the_application; }
   // True if such a statement was refused since the last call.
   [[nodiscard]] bool take_refusal() noexcept;
+  // True if a transaction was rolled back as a whole since the last call.
+  [[nodiscard]] bool take_rollback() noexcept;
 
   // While false, no COMMIT succeeds, explicit or automatic: so that work whose own error handling
   // ended the transaction cannot write outside of it.
@@ -68,6 +74,7 @@ class Connection {
 
   static int on_busy(void* self, int calls);
   static int on_commit(void* self);
+  static void on_rollback(void* self);
   static int on_authorize(void* self, int action, const char* first, const char* second,
                           const char* database, const char* trigger);
 
@@ -78,6 +85,7 @@ class Connection {
   std::array<bool, 2> flushing_checked_{};
   bool confined_ = false;
   bool refused_ = false;
+  bool rolled_back_ = false;
   bool commit_allowed_ = true;
   std::unique_ptr<SQLite::Database> database_;
 };

@@ -1,7 +1,6 @@
 #include "sqlite/open_repository.hpp"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 
 #include <new>
 
@@ -9,6 +8,7 @@
 #include "host/filesystem.hpp"
 #include "host/open_paths.hpp"
 #include "host/side_files.hpp"
+#include "host/sidecar_file.hpp"
 #include "sqlite/repository.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/work_runner.hpp"
@@ -23,8 +23,12 @@ Result<std::unique_ptr<Session>> open_session(const std::string& path, const Opt
   auto connection = Connection::open(path, Access::create, clock, deadline);
   if (!connection) return fail(connection.error());
   auto session = std::make_unique<Session>(*std::move(connection), *std::move(hasher));
+  const auto had_wal = session->connection->has_wal();
+  if (!had_wal) return fail(had_wal.error());
   if (auto ok = session->connection->use_wal(); !ok) return fail(ok.error());
   if (auto ok = prepare_schema(*session, clock, options.adopt_restored); !ok) {
+    // An application's file that is not to be a store goes back to what it was.
+    if (!*had_wal) session->connection->leave_wal();
     return fail(ok.error());
   }
   return session;
@@ -55,13 +59,10 @@ Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, const Nei
   return *std::move(flusher);
 }
 
-Result<OpenedRepository> open_at(const std::string& path, const Options& options,
-                                 InstanceId instance, const std::shared_ptr<const Clock>& clock) {
-  const Instant deadline = saturating_add(clock->now(), options.operation_timeout);
-  auto sidecar = open_sidecar(path, instance, *clock, deadline);
-  // Held until the store is in order: the switch to WAL and the migrations are for one process.
-  const auto lock = host::CreationLock::acquire(path, *clock, deadline);
-  if (!lock) return fail(lock.error());
+// The caller holds the creation lock: the switch to WAL and the migrations are for one process.
+Result<OpenedRepository> open_locked(const std::string& path, const Options& options,
+                                     const std::shared_ptr<host::Sidecar>& sidecar,
+                                     Instant deadline, const std::shared_ptr<const Clock>& clock) {
   auto session = open_session(path, options, *clock, deadline);
   if (!session) return fail(session.error());
   auto reader = Reader::open(path, clock, options.operation_timeout);
@@ -75,12 +76,34 @@ Result<OpenedRepository> open_at(const std::string& path, const Options& options
       sidecar};
 }
 
-// True if nothing is there yet, or a regular file of one name. Under two names SQLite would keep
-// two logs for one file, and two workers would be granted one resource.
-bool is_plain_file(const std::string& path) {
-  struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return true;
-  return S_ISREG(info.st_mode) && info.st_nlink == 1;
+// What it made beside a file that it then refuses goes with it.
+Result<OpenedRepository> open_at(const std::string& path, const Options& options,
+                                 InstanceId instance, const std::shared_ptr<const Clock>& clock) {
+  const Instant deadline = saturating_add(clock->now(), options.operation_timeout);
+  const bool was_there = host::is_sidecar_there(path);
+  auto sidecar = open_sidecar(path, instance, *clock, deadline);
+  auto lock = host::CreationLock::acquire(path, *clock, deadline);
+  if (!lock) return fail(lock.error());
+  auto opened = open_locked(path, options, sidecar, deadline, clock);
+  if (!opened && !was_there) {
+    sidecar.reset();
+    lock->remove_unused_file();
+  }
+  return opened;
+}
+
+// The path of the store, resolved, if one may lie there. Makes nothing.
+Result<std::string> check_place(std::string_view path) {
+  if (auto ok = host::check_spelling(path); !ok) return fail(ok.error());
+  if (auto ok = host::check_local(path); !ok) return fail(ok.error());
+  auto real_path = host::resolve(path);
+  if (!real_path) return real_path;
+  if (auto ok = host::check_database_file(*real_path); !ok) return fail(ok.error());
+  if (auto ok = host::check_side_files(*real_path); !ok) return fail(ok.error());
+  if (auto ok = host::check_access(*real_path); !ok) return fail(ok.error());
+  if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
+  if (WorkScope::is_inside(*real_path)) return fail(Errc::called_inside_work);
+  return real_path;
 }
 
 }  // namespace
@@ -94,15 +117,8 @@ Result<OpenedRepository> open_repository(std::string_view path, const Options& o
   // Without mutexes in the library, connections in different threads would share its globals.
   if (sqlite3_threadsafe() == 0) return fail(invalid(Errc::setting_refused, "threadsafe"));
   try {
-    if (auto ok = host::check_local(path); !ok) return fail(ok.error());
-    const auto real_path = host::resolve(path);
+    const auto real_path = check_place(path);
     if (!real_path) return fail(real_path.error());
-    if (!is_plain_file(*real_path) || !host::are_side_files_sound(*real_path)) {
-      return fail(invalid(Errc::invalid_option, "path"));
-    }
-    if (auto ok = host::check_access(*real_path); !ok) return fail(ok.error());
-    if (host::is_inherited(*real_path)) return fail(Errc::forked_handle);
-    if (WorkScope::is_inside(*real_path)) return fail(Errc::called_inside_work);
     const host::OpenPath opening(*real_path);  // until the repository says so itself
     return open_at(*real_path, options, instance, clock);
   } catch (const std::bad_alloc&) {

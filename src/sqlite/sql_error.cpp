@@ -8,6 +8,8 @@ namespace {
 Errc code_of(int result_code) {
   if (result_code == SQLITE_READONLY_DBMOVED) return Errc::store_replaced;
   if (result_code == SQLITE_IOERR_NOMEM) return Errc::out_of_memory;
+  // The library's tables have no foreign keys: it is one that the application put on them.
+  if (result_code == SQLITE_CONSTRAINT_FOREIGNKEY) return Errc::foreign_key_refused;
   switch (result_code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -3,11 +3,25 @@
 #include "sqlite/sql_error.hpp"
 
 namespace wallock::sqlite {
+namespace {
+
+// A foreign key of the application's onto columns of ours that are no key is an ordinary error to
+// SQLite, like a table that is gone: only the words tell.
+int told_apart(sqlite3* database, int result) noexcept {
+  constexpr std::string_view mismatch = "foreign key mismatch";
+  if (result != SQLITE_ERROR) return result;
+  return std::string_view(sqlite3_errmsg(database)).starts_with(mismatch)
+             ? SQLITE_CONSTRAINT_FOREIGNKEY
+             : result;
+}
+
+}  // namespace
 
 int Statement::prepare(sqlite3* database) noexcept {
   if (handle_ != nullptr) return SQLITE_OK;
-  return sqlite3_prepare_v3(database, sql_.data(), static_cast<int>(sql_.size()),
-                            SQLITE_PREPARE_PERSISTENT, &handle_, nullptr);
+  return told_apart(database,
+                    sqlite3_prepare_v3(database, sql_.data(), static_cast<int>(sql_.size()),
+                                       SQLITE_PREPARE_PERSISTENT, &handle_, nullptr));
 }
 
 void Statement::finalize() noexcept {
@@ -20,7 +34,7 @@ Result<bool> Query::step() {
   const int result = sqlite3_step(handle_);
   if (result == SQLITE_ROW) return true;
   if (result == SQLITE_DONE) return false;
-  return fail(sql_error(result));
+  return fail(sql_error(told_apart(sqlite3_db_handle(handle_), result)));
 }
 
 Status Query::run() {

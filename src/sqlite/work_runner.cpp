@@ -5,6 +5,7 @@
 
 #include <new>
 #include <optional>
+#include <string_view>
 
 #include "sqlite/sql_error.hpp"
 
@@ -29,6 +30,12 @@ Error work_exception(const SQLite::Exception& exception) {
     case SQLITE_NOMEM:
     case SQLITE_CORRUPT:
       return sql_error(result);
+    case SQLITE_ERROR:
+      // Refused by SQLite itself, before the authorizer is asked.
+      if (std::string_view(exception.what()).starts_with("cannot VACUUM")) {
+        return Error(Errc::work_forbidden);
+      }
+      return work_error(result);
     default:
       return work_error(result > 0 ? result : 0);
   }
@@ -87,12 +94,14 @@ Status run_confined(Connection& connection, FencingToken token, const Work& work
   WorkTransaction inside(token, connection.database());
   connection.confine(true);
   connection.allow_commit(false);
+  static_cast<void>(connection.take_rollback());
   const auto failure = run(work, inside);
   reset_open_statements(db);
   connection.allow_commit(true);
   connection.confine(false);
   const bool refused = connection.take_refusal();
-  const bool ended = sqlite3_get_autocommit(db) != 0;
+  // Also if it began another one after it.
+  const bool ended = connection.take_rollback() || sqlite3_get_autocommit(db) != 0;
   if (refused || (!failure && ended)) return fail(Errc::work_forbidden);
   if (failure) return fail(*failure);
   return check_foreign_keys(db);

@@ -25,11 +25,12 @@ bool is_unknown(int result) {
 }
 
 // What a COMMIT that answered `error` means to the caller. Only the application's tables have
-// constraints that are checked so late (deferred foreign keys).
+// constraints that are checked so late (deferred foreign keys), and what work breaks of them is
+// noticed right after it: what is left was broken by a write of the library's own.
 Error commit_error(const Error& error) {
   const int result = error.facts().native;
   if (is_unknown(result)) return Error(Errc::outcome_unknown, ErrorFacts{.native = result});
-  if ((result & 0xff) == SQLITE_CONSTRAINT) return work_error(result);
+  if (error.code() == Errc::invariant_violated) return work_error(result);
   return error;
 }
 
@@ -53,6 +54,8 @@ Status Writer::begin(bool flushed, Instant deadline) noexcept {
 Status Writer::begin_transaction(bool flushed, Instant deadline) {
   Connection& connection = *session_->connection;
   connection.set_deadline(deadline);
+  // Somebody kept the handle of a work and began one there.
+  if (sqlite3_get_autocommit(connection.handle()) == 0) return fail(Errc::work_forbidden);
   if (auto ok = connection.set_flushing(flushed); !ok) return ok;
   if (auto ok = Query(connection.handle(), session_->begin).run(); !ok) return ok;
   if (auto ok = repair_log(); !ok) return ok;

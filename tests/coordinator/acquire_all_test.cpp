@@ -71,7 +71,9 @@ TEST_CASE("acquire_all refuses what cannot be asked for, and changes nothing") {
   CHECK(coordinator.acquire_all(std::vector<Given<ResourceName>>(101, "r")).error().facts().field ==
         "resources");
   CHECK(coordinator.acquire_all({"a"}, {.action_id = "once"}).error().facts().field == "action_id");
-  CHECK(coordinator.acquire_all({"a", ""}).error().code() == Errc::invalid_name);
+  const auto bad = coordinator.acquire_all({"b", "a", "", "c", ""});
+  CHECK(bad.error().code() == Errc::invalid_name);
+  CHECK(bad.error().facts().field == "resources[2]");  // the first bad one as they were given
   CHECK(coordinator.acquire_all({"a"}, {.ttl = 0s}).error().code() == Errc::invalid_duration);
   CHECK(coordinator.leases().value().empty());
 }

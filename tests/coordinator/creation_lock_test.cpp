@@ -11,6 +11,7 @@
 
 #include "coordinator_support.hpp"
 #include "host/creation_lock.hpp"
+#include "host/sidecar.hpp"
 #include "temporary_folder.hpp"
 
 using namespace wallock;
@@ -28,6 +29,16 @@ mode_t mode_of(const std::string& path) {
   struct stat found{};
   REQUIRE(stat(path.c_str(), &found) == 0);
   return found.st_mode & 0777;
+}
+
+// How many descriptors this process has of a file.
+int open_files_named(const std::string& path) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone) == path) ++found;
+  }
+  return found;
 }
 
 void make_file(const std::string& path, mode_t mode) {
@@ -173,6 +184,35 @@ TEST_CASE("the creation lock dies with its process") {
   CHECK(try_lock(database));
   close(ready[0]);
   close(ready[1]);
+}
+
+TEST_CASE("a file that was made for nothing goes, and who waits for its lock has the next one") {
+  const TemporaryFolder folder;
+  const std::string database = folder.file("a.db");
+  const std::string sidecar = database + "-wallock";
+  auto first = std::make_optional(try_lock(database).value());
+  std::optional<Result<CreationLock>> second;
+  const auto deadline = system_clock()->now() + std::chrono::seconds(60);
+  std::thread waiting([&] { second = CreationLock::acquire(database, *system_clock(), deadline); });
+  while (open_files_named(sidecar) < 2)
+    std::this_thread::yield();
+  first->remove_unused_file();
+  CHECK_FALSE(std::filesystem::exists(sidecar));
+  first.reset();
+  waiting.join();
+  REQUIRE(second->has_value());
+  CHECK(std::filesystem::exists(sidecar));
+  CHECK(try_lock(database).error().code() == Errc::busy);
+}
+
+TEST_CASE("a file that an opening of the store uses stays") {
+  const TemporaryFolder folder;
+  const std::string database = folder.file("a.db");
+  const auto sidecar = host::Sidecar::open(database, 7, *system_clock(),
+                                           system_clock()->now() + std::chrono::seconds(5));
+  REQUIRE(sidecar);
+  try_lock(database).value().remove_unused_file();
+  CHECK(std::filesystem::exists(database + "-wallock"));
 }
 
 TEST_CASE("the end of an inherited creation lock in a child lets nobody in (case L32)") {

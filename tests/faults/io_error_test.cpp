@@ -75,6 +75,8 @@ TEST_CASE("two calls that fail are two errors at most, and nothing else happened
   }
 }
 
+// The failing COMMIT of an action to be delivered among them: repeated under its id, it is there
+// once, and delivered once (case O7).
 TEST_CASE("any call that fails once with EIO is an error, and nothing else happened", "[io]") {
   check_surfaced(fail_everywhere(Fault::Kind::io_error, false));
 }
@@ -88,6 +90,7 @@ TEST_CASE("a disk that is full at any write is disk_full, and nothing else happe
 TEST_CASE("a read that comes short at any place changes nothing", "[io]") {
   CHECK(fail_everywhere(Fault::Kind::short_read, false).injected > 0);
 }
+// A settlement that met it is repeated with the same claim, and counts (case O5).
 TEST_CASE("a lock that is busy once is waited for, and one that stays busy is busy", "[io]") {
   CHECK(fail_everywhere(Fault::Kind::busy, false).injected > 0);
   check_surfaced(fail_everywhere(Fault::Kind::busy, true));

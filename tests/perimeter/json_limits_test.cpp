@@ -18,10 +18,10 @@ namespace {
 class CostlyClock final : public Clock {
  public:
   explicit CostlyClock(Duration step) : step_(step) {}
-  [[nodiscard]] Instant now() const override { return Instant(step_ * readings_++); }
-  [[nodiscard]] WallTime wall_now() const override { return {}; }
+  [[nodiscard]] Instant now() const noexcept override { return Instant(step_ * readings_++); }
+  [[nodiscard]] WallTime wall_now() const noexcept override { return {}; }
   [[nodiscard]] std::optional<std::string> boot_id() const override { return {}; }
-  void sleep_for(Duration) const override {}
+  void sleep_for(Duration) const noexcept override {}
   [[nodiscard]] int readings() const { return readings_; }
 
  private:

@@ -77,6 +77,8 @@ std::uint64_t kills() { return how_many("WALLOCK_SOAK_KILLS", thread_sanitizer ?
 
 }  // namespace
 
+// Among the moments of death are those between claim and settlement: every delivery is there as the
+// ledger tells, none is lost (case O10).
 TEST_CASE("INV-01 INV-04 INV-08 a storm of kills over 4 processes leaves a sound store") {
   rage(4, kills());
 }

@@ -13,10 +13,10 @@ namespace {
 // A clock that stands still, and tells whether somebody waits on it.
 class WaitedOn final : public Clock {
  public:
-  [[nodiscard]] Instant now() const override { return still_.now(); }
-  [[nodiscard]] WallTime wall_now() const override { return still_.wall_now(); }
+  [[nodiscard]] Instant now() const noexcept override { return still_.now(); }
+  [[nodiscard]] WallTime wall_now() const noexcept override { return still_.wall_now(); }
   [[nodiscard]] std::optional<std::string> boot_id() const override { return still_.boot_id(); }
-  void sleep_for(Duration /*duration*/) const override {
+  void sleep_for(Duration /*duration*/) const noexcept override {
     ++sleeps_;
     std::this_thread::sleep_for(1ms);
   }

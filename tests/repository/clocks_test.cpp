@@ -14,12 +14,12 @@ class WallClock final : public Clock {
  public:
   explicit WallClock(std::shared_ptr<const ManualClock> machine) : machine_(std::move(machine)) {}
 
-  [[nodiscard]] Instant now() const override {
+  [[nodiscard]] Instant now() const noexcept override {
     return Instant(machine_->wall_now() - WallTime(std::chrono::days(19'000)));
   }
-  [[nodiscard]] WallTime wall_now() const override { return machine_->wall_now(); }
+  [[nodiscard]] WallTime wall_now() const noexcept override { return machine_->wall_now(); }
   [[nodiscard]] std::optional<std::string> boot_id() const override { return machine_->boot_id(); }
-  void sleep_for(Duration duration) const override { machine_->sleep_for(duration); }
+  void sleep_for(Duration duration) const noexcept override { machine_->sleep_for(duration); }
 
  private:
   const std::shared_ptr<const ManualClock> machine_;

@@ -50,14 +50,14 @@ TEST_CASE("a log, an index or a journal that is a link is refused, and its targe
       if (exists) static_cast<void>(at.open());
       write_file(at.folder.file("target"), "precious");
       std::filesystem::create_symlink("target", at.path() + ending);
-      CHECK(opened(at) == "invalid_option");
+      CHECK(opened(at) == "invalid_path");
       CHECK(read_file(at.folder.file("target")) == "precious");
       std::filesystem::remove(at.path() + ending);
       std::filesystem::create_hard_link(at.folder.file("target"), at.path() + ending);
-      CHECK(opened(at) == "invalid_option");
+      CHECK(opened(at) == "invalid_path");
       std::filesystem::remove(at.path() + ending);
       std::filesystem::create_symlink("nowhere", at.path() + ending);
-      CHECK(opened(at) == "invalid_option");
+      CHECK(opened(at) == "invalid_path");
       CHECK_FALSE(std::filesystem::exists(at.folder.file("nowhere")));
       std::filesystem::remove(at.path() + ending);
       CHECK(opened(at) == "ok");
@@ -100,7 +100,7 @@ TEST_CASE("a log of one who may not write the database is not believed") {
   write_file(at.path() + "-wal", log);
   REQUIRE(chmod(at.path().c_str(), 0644) == 0);
   REQUIRE(chown((at.path() + "-wal").c_str(), stranger, stranger) == 0);
-  CHECK(opened(at) == "invalid_option");
+  CHECK(opened(at) == "invalid_path");
   REQUIRE(chmod(at.path().c_str(), 0666) == 0);
   CHECK(opened(at) == "ok");
 }

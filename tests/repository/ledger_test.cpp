@@ -61,6 +61,7 @@ TEST_CASE("INV-08 the root is the one that the records give by the RFC's own wor
   CHECK(size >= 128);
 }
 
+// The head that is trusted comes from the caller, never from the file (case G19).
 TEST_CASE("verify is anchored by a head of the store's own past and by no other") {
   TempStore at;
   auto store = at.open();
@@ -97,6 +98,7 @@ TEST_CASE("audit pages through the ledger in order") {
   CHECK(answer(store.audit({.limit = 10'001})) == "invalid_option");
 }
 
+// Both append to one tree: neither forks it (case G4).
 TEST_CASE("two handles on one file take turns without losing the edge of the tree") {
   TempStore at;
   auto first = at.open();

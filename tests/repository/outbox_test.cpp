@@ -108,6 +108,9 @@ TEST_CASE("a claim takes at most its limit, the ones due longest first") {
   CHECK(ids(box.store.claim(from_bank(5))) == "a0 a1 a2 a3 a4");
 }
 
+// Nothing of a claim outlives its time, its owner least of all (case O35). Who sent and died before
+// he settled has sent for nothing or once too often: the next one sees the same action id and an
+// attempt more (case O37).
 TEST_CASE(
     "a claim whose time is over is taken over, and its late settlement is fenced (O11, O14)") {
   Box box;

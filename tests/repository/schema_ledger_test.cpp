@@ -37,6 +37,7 @@ struct Spoiled {
 
 }  // namespace
 
+// A position is taken once: a fork of the ledger cannot be stored (case G5).
 TEST_CASE("INV-08 a ledger row is neither updated nor deleted nor replaced") {
   Spoiled s;
   CHECK(s.raw.run("UPDATE wallock_lease_queue_events SET token = 1") == append_only);

@@ -60,6 +60,7 @@ TEST_CASE("INV-01 the schema lets no fence, no issued token and no epoch fall") 
   CHECK_FALSE(rows.takes("UPDATE wallock_meta SET store_id = zeroblob(15)"));
 }
 
+// One row tells all about a breaker, and only in the legal tuples (case B17).
 TEST_CASE("INV-05 the schema takes the legal breaker rows and no other") {
   Rows rows;
   rows.raw.must(told_of_breakers);

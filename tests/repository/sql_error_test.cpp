@@ -31,6 +31,7 @@ TEST_CASE("SQLite's result codes become the errors whose class tells what to do"
       {SQLITE_NOTADB, Errc::not_a_store},
       {SQLITE_TOOBIG, Errc::too_large},
       {SQLITE_CONSTRAINT_TRIGGER, Errc::invariant_violated},
+      {SQLITE_CONSTRAINT_FOREIGNKEY, Errc::foreign_key_refused},
       {SQLITE_MISUSE, Errc::invariant_violated},
       {SQLITE_RANGE, Errc::invariant_violated},
       {SQLITE_AUTH, Errc::work_forbidden},

@@ -240,6 +240,8 @@ std::string explore(Search& search, const std::vector<Event>& events) {
 
 }  // namespace
 
+// Exhaustive: there is one row, each reachable one is a legal tuple (case B17), and it has at most
+// one probe, whatever was given back or lost on the way (case B7).
 TEST_CASE("INV-05 no reachable state is illegal, and only verified recovery closes a breaker") {
   Search search;
   search.visit(Node{.state = rules::fresh_resource()});

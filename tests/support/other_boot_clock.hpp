@@ -15,10 +15,10 @@ class OtherBootClock final : public Clock {
  public:
   explicit OtherBootClock(std::string boot_id) : boot_id_(std::move(boot_id)) {}
 
-  [[nodiscard]] Instant now() const override { return machine_->now(); }
-  [[nodiscard]] WallTime wall_now() const override { return machine_->wall_now(); }
+  [[nodiscard]] Instant now() const noexcept override { return machine_->now(); }
+  [[nodiscard]] WallTime wall_now() const noexcept override { return machine_->wall_now(); }
   [[nodiscard]] std::optional<std::string> boot_id() const override { return boot_id_; }
-  void sleep_for(Duration duration) const override { machine_->sleep_for(duration); }
+  void sleep_for(Duration duration) const noexcept override { machine_->sleep_for(duration); }
 
  private:
   const std::shared_ptr<const Clock> machine_ = system_clock();

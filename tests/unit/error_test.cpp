@@ -80,6 +80,7 @@ TEST_CASE("INV-09 an error shows only safe facts") {
 
 TEST_CASE("INV-09 every fact of an error is one that the caller knows, and all are shown") {
   const Error error(Errc::lease_held, {.field = "f",
+                                       .found = "d",
                                        .action = "a",
                                        .resource = "r",
                                        .holder = "h",
@@ -88,9 +89,10 @@ TEST_CASE("INV-09 every fact of an error is one that the caller knows, and all a
                                        .retry_at = Instant(std::chrono::microseconds(1'500'001)),
                                        .limit = -4,
                                        .native = 5});
-  CHECK(to_string(error) ==
-        "lease_held (business): another holder has the lease [field=f action=a resource=r holder=h "
-        "token=1.2 fence=1.3 retry_at=1501ms limit=-4 native=5]; wait, or try again later");
+  CHECK(
+      to_string(error) ==
+      "lease_held (business): another holder has the lease [field=f found=d action=a resource=r "
+      "holder=h token=1.2 fence=1.3 retry_at=1501ms limit=-4 native=5]; wait, or try again later");
 }
 
 TEST_CASE("a limit is shown with its side and its unit") {
@@ -145,4 +147,27 @@ TEST_CASE("the documented words of every error code are the library's own") {
     CAPTURE(row.str());
     CHECK(rows.count(row.str()) == 1);
   }
+}
+
+TEST_CASE("an advice that names an option names one that there is") {
+  std::stringstream headers;
+  for (const char* header : {"options.hpp", "json/limits.hpp"}) {
+    std::ifstream file(std::string(WALLOCK_TEST_DATA_DIR "/../../include/wallock/") + header);
+    headers << file.rdbuf();
+  }
+  const std::string declared = headers.str();
+  const std::regex option(R"((Options|JsonLimits)::(\w+))");
+  std::size_t named = 0;
+  for (const auto& [name, number] : enumerators()) {
+    CAPTURE(name);
+    const std::string advice(describe(static_cast<Errc>(number)).advice);
+    for (std::sregex_iterator i(advice.begin(), advice.end(), option), end; i != end;
+         ++i, ++named) {
+      CHECK(declared.find("struct " + (*i)[1].str() + " {") != std::string::npos);
+      CHECK(declared.find(" " + (*i)[2].str() + " = ") != std::string::npos);
+    }
+  }
+  CHECK(named >= 4);
+  CHECK(describe(Errc::too_large).advice.find("max_payload (Options, JsonLimits)") !=
+        std::string_view::npos);
 }
