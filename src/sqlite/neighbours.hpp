@@ -30,6 +30,9 @@ class Neighbours {
   [[nodiscard]] host::Turnstile* turnstile() const noexcept {
     return sidecar_ ? &sidecar_->turnstile() : nullptr;
   }
+  [[nodiscard]] host::WaitingLine* waiting_line() const noexcept {
+    return sidecar_ ? &sidecar_->line() : nullptr;
+  }
 
   // The resource as it stands once what a dead opening had there is over; nothing if there is no
   // such thing. Asks the kernel only if somebody has the resource.
@@ -44,10 +47,6 @@ class Neighbours {
     return rules::without_dead_holder(state, moment);
   }
 
-  // After the COMMIT: the resource may be free.
-  void freed(const ResourceName& resource) const noexcept {
-    if (sidecar_) sidecar_->line().call_first(resource.str());
-  }
   // After the COMMIT: there is news for those who claim for the destination.
   void news_of(std::span<const ActionRequest> actions) const noexcept {
     const Destination* last = nullptr;

@@ -24,6 +24,7 @@ Repository::Repository(std::string path, std::unique_ptr<Session> session,
               {.turnstile = neighbours_.turnstile(),
                .flush_line = flusher && options.share_flushes ? neighbours_.flush_line() : nullptr,
                .notices = neighbours_.flush_line(),
+               .waiting = neighbours_.waiting_line(),
                .flusher = std::move(flusher)}),
       reader_(std::move(reader)),
       random_(std::random_device{}()) {}

@@ -5,7 +5,7 @@ namespace wallock::sqlite {
 
 Result<ReportEffect> Repository::report(const Lease& lease, DownstreamOutcome outcome,
                                         Instant deadline) {
-  const auto effect = writer_.run(
+  return writer_.run(
       {.flush = Flush::durable}, deadline,
       [&](WriteTransaction& transaction) -> Result<ReportEffect> {
         const auto stored = transaction.load(lease.resource());
@@ -22,10 +22,9 @@ Result<ReportEffect> Repository::report(const Lease& lease, DownstreamOutcome ou
             return fail(ok.error());
           }
         }
+        if (decision->effect == ReportEffect::tripped) transaction.frees(lease.resource());
         return decision->effect;
       });
-  if (effect && *effect == ReportEffect::tripped) neighbours_.freed(lease.resource());
-  return effect;
 }
 
 Result<Probe> Repository::begin_recovery(const rules::BeginRecoveryCommand& command,
@@ -64,17 +63,16 @@ Status Repository::complete_recovery(const Probe& probe, const RecoveryVerdict& 
 
 Status Repository::force_open(const ResourceName& resource, const std::string& reason,
                               Instant deadline) {
-  const auto done = writer_.run(
-      {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Status {
-        const auto stored = transaction.load(resource);
-        if (!stored) return fail(stored.error());
-        const auto change = rules::decide_force_open(stored->state, resource, reason,
-                                                     breaker_policy_, transaction.moment());
-        if (change.entries.empty()) return {};
-        return transaction.apply(resource, *stored, change);
-      });
-  if (done) neighbours_.freed(resource);
-  return done;
+  return writer_.run({.flush = Flush::durable}, deadline,
+                     [&](WriteTransaction& transaction) -> Status {
+                       const auto stored = transaction.load(resource);
+                       if (!stored) return fail(stored.error());
+                       const auto change = rules::decide_force_open(
+                           stored->state, resource, reason, breaker_policy_, transaction.moment());
+                       if (change.entries.empty()) return {};
+                       transaction.frees(resource);
+                       return transaction.apply(resource, *stored, change);
+                     });
 }
 
 Status Repository::clear_forced(const ResourceName& resource, Instant deadline) {

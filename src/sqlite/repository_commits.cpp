@@ -136,13 +136,11 @@ Result<Committed> Repository::commit(const Lease& lease, std::span<const ActionR
                               .holder = lease.holder()};
         auto results = carry_out(transaction, grounds, actions, *stored, decision->change);
         if (!results) return fail(results.error());
+        if (options.after == AfterCommit::release) transaction.frees(lease.resource());
         return Committed(*std::move(results), false,
                          next_lease(lease, *decision, requested_at, transaction.now()));
       });
-  if (answer && !answer->replayed()) {
-    if (options.after == AfterCommit::release) neighbours_.freed(lease.resource());
-    neighbours_.news_of(actions);
-  }
+  if (answer && !answer->replayed()) neighbours_.news_of(actions);
   return answer;
 }
 
@@ -175,12 +173,10 @@ Result<Committed> Repository::execute(const ExecuteCommand& command,
                               .holder = command.holder};
         auto results = carry_out(transaction, grounds, actions, *stored, decision->change);
         if (!results) return fail(results.error());
+        transaction.frees(command.resource);
         return Committed(*std::move(results), false);
       });
-  if (answer && !answer->replayed()) {
-    neighbours_.freed(command.resource);
-    neighbours_.news_of(actions);
-  }
+  if (answer && !answer->replayed()) neighbours_.news_of(actions);
   return answer;
 }
 

@@ -171,7 +171,7 @@ Result<std::vector<Result<Lease>>> Repository::renew_all(std::span<const RenewRe
 }
 
 Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) {
-  const auto effect = writer_.run(
+  return writer_.run(
       {.flush = Flush::rides}, deadline,
       [&](WriteTransaction& transaction) -> Result<ReleaseEffect> {
         const auto stored = transaction.load(lease.resource());
@@ -186,25 +186,23 @@ Result<ReleaseEffect> Repository::release(const Lease& lease, Instant deadline) 
             return fail(ok.error());
           }
         }
+        if (decision->effect != ReleaseEffect::already_ended) transaction.frees(lease.resource());
         return decision->effect;
       });
-  if (effect && *effect != ReleaseEffect::already_ended) neighbours_.freed(lease.resource());
-  return effect;
 }
 
 Status Repository::revoke(const ResourceName& resource, FencingToken expected,
                           const std::string& reason, Instant deadline) {
-  const auto done = writer_.run(
+  return writer_.run(
       {.flush = Flush::durable}, deadline, [&](WriteTransaction& transaction) -> Status {
         const auto stored = transaction.load(resource);
         if (!stored) return fail(stored.error());
         const auto change =
             rules::decide_revoke(stored->state, resource, expected, reason, transaction.moment());
         if (!change) return fail(change.error());
+        transaction.frees(resource);
         return transaction.apply(resource, *stored, *change);
       });
-  if (done) neighbours_.freed(resource);
-  return done;
 }
 
 }  // namespace wallock::sqlite

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sqlite/action_store.hpp"
 #include "sqlite/connection.hpp"
@@ -35,8 +36,10 @@ struct Session {
 // An open transaction and the moment it was begun at: read after the write lock was had.
 class WriteTransaction {
  public:
-  WriteTransaction(Session& session, Instant now, WallTime wall) noexcept
-      : session_(session), now_(now), wall_(wall) {}
+  // The names of what it frees go to `freed`.
+  WriteTransaction(Session& session, Instant now, WallTime wall,
+                   std::vector<ResourceName>& freed) noexcept
+      : session_(session), now_(now), wall_(wall), freed_(freed) {}
 
   [[nodiscard]] sqlite3* db() const noexcept { return session_.connection->handle(); }
   [[nodiscard]] Session& session() const noexcept { return session_; }
@@ -45,6 +48,8 @@ class WriteTransaction {
   // Work of the application ran in it.
   void set_worked() noexcept { worked_ = true; }
   [[nodiscard]] bool has_worked() const noexcept { return worked_; }
+  // Once it is committed the resource may be free: whoever waits for it is called.
+  void frees(const ResourceName& resource) const { freed_.push_back(resource); }
   // For the rules. The position moves on with every record appended.
   [[nodiscard]] rules::Moment moment() const noexcept {
     return {.now = now_, .epoch = session_.ledger.epoch(), .position = session_.ledger.position()};
@@ -91,6 +96,7 @@ class WriteTransaction {
   Session& session_;
   Instant now_;
   WallTime wall_;
+  std::vector<ResourceName>& freed_;
   bool worked_ = false;
 };
 

@@ -143,7 +143,7 @@ Writer::Ran Writer::run_job(Job& job, bool guarded) noexcept {
     mark = session_->ledger.mark();
   }
   const auto changes = sqlite3_total_changes64(db);
-  WriteTransaction transaction(*session_, clock_->now(), clock_->wall_now());
+  WriteTransaction transaction(*session_, clock_->now(), clock_->wall_now(), freed_);
   const bool succeeded = job.execute(transaction);
   if (process_.forked()) return Ran::forked;
   if (sqlite3_get_autocommit(db) != 0) return Ran::broke;

@@ -7,10 +7,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "host/flush_line.hpp"
 #include "host/process.hpp"
 #include "host/turnstile.hpp"
+#include "host/waiting_line.hpp"
 #include "sqlite/checkpointer.hpp"
 #include "sqlite/file_watch.hpp"
 #include "sqlite/flusher.hpp"
@@ -45,6 +47,7 @@ class Writer {
     host::Turnstile* turnstile = nullptr;   // null: no turns
     host::FlushLine* flush_line = nullptr;  // null: every transaction flushes for itself
     host::FlushLine* notices = nullptr;     // where all learn of a failed flush; null: nowhere
+    host::WaitingLine* waiting = nullptr;   // who waits for a resource that was freed; null: nobody
     std::unique_ptr<Flusher> flusher = {};  // with a flush line always
   };
 
@@ -140,6 +143,7 @@ class Writer {
   void suspect_log() noexcept;
   void mend_log() noexcept;
   [[nodiscard]] Status commit(bool durable) noexcept;
+  void call_waiters() noexcept;
   [[nodiscard]] Status await_flush(host::FlushLine::Ticket ticket) noexcept;
   // Ends the transaction after an error.
   void abandon(const Error& error) noexcept;
@@ -160,6 +164,7 @@ class Writer {
 
   // From here on: of the thread that leads.
   Batch batch_;
+  std::vector<ResourceName> freed_;  // by the transaction
   bool has_turn_ = false;
   std::unique_ptr<Session> session_;  // null between two transactions if it is broken
   Checkpointer checkpointer_;

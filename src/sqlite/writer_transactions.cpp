@@ -52,6 +52,7 @@ Status Writer::begin(bool flushed, Instant deadline) noexcept {
 }
 
 Status Writer::begin_transaction(bool flushed, Instant deadline) {
+  freed_.clear();
   Connection& connection = *session_->connection;
   connection.set_deadline(deadline);
   // Somebody kept the handle of a work and began one there.
@@ -103,12 +104,20 @@ Status Writer::commit(bool durable) noexcept {
   if (done) {
     if (line != nullptr) line->written(ticket);
     session_->ledger.committed(db);
+    call_waiters();
     return {};
   }
   const Error error = commit_error(done.error());
   if (error.code() == Errc::outcome_unknown && shared_.flush_line == nullptr) suspect_log();
   abandon(error);
   return fail(error);
+}
+
+// Before the flush, which the next holder's answer waits for as well: meanwhile he wakes up.
+void Writer::call_waiters() noexcept {
+  if (shared_.waiting == nullptr) return;
+  for (const ResourceName& resource : freed_)
+    shared_.waiting->call_first(resource.str());
 }
 
 // Changes of the schema are not counted: those that there are come from work.

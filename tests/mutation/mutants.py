@@ -338,6 +338,8 @@ MUTANTS = [
      "host *flush*"),
     ("flushes share a lane", HOST + "flush_line.cpp",
      "if (is_busy(since, now)) return false;", "", "host *flush*"),
+    ("who waits for a lease is not called by its end", STORE + "writer_transactions.cpp",
+     "    call_waiters();\n    return {};", "    return {};", "faults who waits*"),
     ("a flush covers what was written after it began", HOST + "flush_line.cpp",
      "raise(line_.layout_.flushed, covers_);",
      "raise(line_.layout_.flushed, line_.layout_.written.load());", SHARED_FLUSH),
