@@ -68,13 +68,14 @@ Result<CreationLock> CreationLock::acquire(std::string_view database, const Cloc
 void CreationLock::remove_unused_file() noexcept {
   if (file_ == nullptr || file_->forked() || !file_->is_intact()) return;
   if (Membership::is_anybody_there(*file_)) return;
-  static_cast<void>(unlink(sidecar_path(database_).c_str()));
+  static_cast<void>(unlink(sidecar_.c_str()));
 }
 
 CreationLock& CreationLock::operator=(CreationLock&& other) noexcept {
   if (this != &other) {
     let_go();
     file_ = std::move(other.file_);
+    sidecar_ = std::move(other.sidecar_);
     database_ = std::move(other.database_);
   }
   return *this;

@@ -46,11 +46,12 @@ class CreationLock {
   void remove_unused_file() noexcept;
 
  private:
-  CreationLock(std::unique_ptr<UnforkedFile> file, std::string database) noexcept
-      : file_(std::move(file)), database_(std::move(database)) {}
+  CreationLock(std::unique_ptr<UnforkedFile> file, std::string database)
+      : file_(std::move(file)), sidecar_(sidecar_path(database)), database_(std::move(database)) {}
   void let_go() noexcept;
 
   std::unique_ptr<UnforkedFile> file_;
+  std::string sidecar_;  // its path
   std::string database_;
 };
 

@@ -22,7 +22,9 @@ void Checkpointer::watch(Session& session) noexcept {
 }
 
 int Checkpointer::on_wal(void* self, sqlite3* /*db*/, const char* /*name*/, int frames) {
-  static_cast<Checkpointer*>(self)->frames_ = static_cast<std::uint64_t>(frames);
+  auto& checkpointer = *static_cast<Checkpointer*>(self);
+  checkpointer.frames_ = static_cast<std::uint64_t>(frames);
+  ++checkpointer.writes_;
   return SQLITE_OK;
 }
 

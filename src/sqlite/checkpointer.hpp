@@ -31,6 +31,8 @@ class Checkpointer {
 
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  // Commits of the watched sessions that wrote to the log; for the same thread.
+  [[nodiscard]] std::uint64_t writes() const noexcept { return writes_; }
 
  private:
   static int on_wal(void* self, sqlite3*, const char*, int frames);
@@ -42,6 +44,7 @@ class Checkpointer {
   std::unique_ptr<Connection> connection_;
   std::atomic<std::uint64_t> frames_{0};
   std::atomic<std::uint64_t> count_{0};
+  std::uint64_t writes_ = 0;
   std::uint64_t next_at_ = 0;
 };
 

@@ -79,9 +79,9 @@ Status Writer::take_part(const std::shared_ptr<Job>& job, Instant deadline) noex
 
 void Writer::lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept {
   take_turn(deadline);
-  // With a flush line it is not decided here what is flushed.
+  // With flushes apart it is not decided here what is flushed.
   const bool flushed =
-      shared_.flush_line == nullptr &&
+      !shared_.flushes_apart &&
       (is_flushed(job->demands().flush) || (is_flushed(Flush::durable) && queue_.wants_flush()));
   if (const auto ok = begin(flushed, deadline); !ok) {
     job->refuse(ok.error());
@@ -89,7 +89,7 @@ void Writer::lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept {
     hand_over();
     return;
   }
-  const bool takes_all = flushed || shared_.flush_line != nullptr || !is_flushed(Flush::durable);
+  const bool takes_all = flushed || shared_.flushes_apart || !is_flushed(Flush::durable);
   batch_ = Batch{.takes_all = takes_all,
                  .changes = sqlite3_total_changes64(session_->connection->handle()),
                  .deadline = deadline};
@@ -193,15 +193,14 @@ void Writer::end_batch() noexcept {
     roll_back();
   }
   JobList jobs = std::exchange(batch_.jobs, {});
-  host::FlushLine* const line = shared_.flush_line;
-  if (!done || line == nullptr) {
+  if (!done || !batch_.durable || flushed_) {
     answer_all(std::move(jobs), done);
     if (done) checkpoint();
     hand_over();
     return;
   }
   // Whatever these answers rest on was announced by now.
-  const auto ticket = line->announced();
+  const auto ticket = seen();
   jobs = answer_riders(std::move(jobs));
   checkpoint();
   hand_over();
@@ -209,18 +208,30 @@ void Writer::end_batch() noexcept {
   if (!jobs.empty()) answer_all(std::move(jobs), await_flush(ticket));
 }
 
+host::FlushLine::Ticket Writer::seen() const noexcept {
+  return shared_.flush_line != nullptr ? shared_.flush_line->announced() : 0;
+}
+
 Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
   using Outcome = host::FlushLine::Outcome;
-  const auto outcome = shared_.flush_line->wait(ticket, [this](std::size_t lane) noexcept {
-    return shared_.flusher->flush(lane, shared_.flush_line);
-  });
-  if (outcome == Outcome::flushed) return {};
+  if (shared_.flusher == nullptr) return {};
+  host::FlushLine* const line = shared_.flush_line;
+  const auto flush = [this, line](std::size_t lane) noexcept {
+    return shared_.flusher->flush(lane, line);
+  };
+  if (line != nullptr) {
+    if (line->wait(ticket, flush) == Outcome::flushed) return {};
+  } else {
+    // Nobody tells what is flushed.
+    if (flush(0) == Flusher::Flushed::flushed) return {};
+    log_suspect_ = true;
+  }
   return fail(Errc::outcome_unknown);
 }
 
 Status Writer::await_visible(Instant deadline) {
-  if (shared_.flush_line == nullptr || durability_ == Durability::relaxed) return {};
-  auto flushed = await_flush(shared_.flush_line->announced());
+  if (durability_ == Durability::relaxed) return {};
+  auto flushed = await_flush(seen());
   // Work has a transaction under way, which settled what can be settled.
   if (flushed || WorkScope::is_inside(path_)) return flushed;
   // A transaction settles what a writer that died announced, and repairs the log.
@@ -255,7 +266,7 @@ void Writer::undo_batch(std::shared_ptr<Job> failed) noexcept {
 
 void Writer::run_alone(Job& job) noexcept {
   const bool durable = is_flushed(job.demands().flush);
-  if (const auto ok = begin(durable && shared_.flush_line == nullptr, batch_.deadline); !ok) {
+  if (const auto ok = begin(durable && !shared_.flushes_apart, batch_.deadline); !ok) {
     job.refuse(ok.error());
     return;
   }
@@ -273,8 +284,8 @@ void Writer::run_alone(Job& job) noexcept {
     case Ran::forked:  // no job with work runs alone
       return;
   }
-  if (!durable || shared_.flush_line == nullptr) return;
-  const auto flushed = await_flush(shared_.flush_line->announced());
+  if (!durable || flushed_) return;
+  const auto flushed = await_flush(seen());
   if (!flushed) job.refuse(flushed.error());
 }
 

@@ -35,9 +35,10 @@ namespace wallock::sqlite {
 // undone to a savepoint, or, where that would be dearer, the whole transaction is undone and its
 // operations run one by one. No answer leaves before the COMMIT that it rests on.
 //
-// With a flush line transactions are committed without a flush, and one process flushes for all
-// while the next transactions are under way. An answer that must be durable then waits for the
-// flush of everything that it can rest on, whoever wrote it.
+// Where flushes are shared, transactions are committed without one, and one process flushes for all
+// while the next transactions are under way. An answer that must be durable waits for the flush of
+// everything that it can rest on, whoever wrote it; also that of a writer that flushes for itself
+// and wrote nothing.
 //
 // Thread safety: all members may be called from several threads at once.
 class Writer {
@@ -45,10 +46,10 @@ class Writer {
   // What writers of several processes share; outlives the writer.
   struct Shared {
     host::Turnstile* turnstile = nullptr;   // null: no turns
-    host::FlushLine* flush_line = nullptr;  // null: every transaction flushes for itself
-    host::FlushLine* notices = nullptr;     // where all learn of a failed flush; null: nowhere
+    host::FlushLine* flush_line = nullptr;  // what is known of flushes; null: nobody tells
+    bool flushes_apart = false;             // or every transaction flushes for itself
     host::WaitingLine* waiting = nullptr;   // who waits for a resource that was freed; null: nobody
-    std::unique_ptr<Flusher> flusher = {};  // with a flush line always
+    std::unique_ptr<Flusher> flusher = {};  // always, if flushes are shared
   };
 
   // `session` belongs to the store at `path`, which is in order.
@@ -81,7 +82,7 @@ class Writer {
   // run().
   [[nodiscard]] Status await_visible(Instant deadline);
 
-  [[nodiscard]] bool shares_flushes() const noexcept { return shared_.flush_line != nullptr; }
+  [[nodiscard]] bool shares_flushes() const noexcept { return shared_.flushes_apart; }
   // From the last commit on this connection.
   [[nodiscard]] std::uint64_t wal_frames() const noexcept { return checkpointer_.frames(); }
   [[nodiscard]] std::uint64_t checkpoints() const noexcept { return checkpointer_.count(); }
@@ -144,6 +145,8 @@ class Writer {
   void mend_log() noexcept;
   [[nodiscard]] Status commit(bool durable) noexcept;
   void call_waiters() noexcept;
+  // What everything rests on that was seen until now.
+  [[nodiscard]] host::FlushLine::Ticket seen() const noexcept;
   [[nodiscard]] Status await_flush(host::FlushLine::Ticket ticket) noexcept;
   // Ends the transaction after an error.
   void abandon(const Error& error) noexcept;
@@ -161,6 +164,7 @@ class Writer {
   JobQueue queue_;
   std::atomic<std::uint64_t> transactions_{0};
   std::atomic<std::uint64_t> operations_{0};
+  std::atomic<bool> log_suspect_{false};  // a flush failed, which nobody else knows of
 
   // From here on: of the thread that leads.
   Batch batch_;
@@ -169,8 +173,9 @@ class Writer {
   std::unique_ptr<Session> session_;  // null between two transactions if it is broken
   Checkpointer checkpointer_;
   FileWatch watch_;
-  bool broken_ = false;       // the connection met an I/O error
-  bool log_suspect_ = false;  // a flush failed, which nobody else knows of
+  bool broken_ = false;   // the connection met an I/O error
+  bool flushes_ = false;  // the transaction flushes itself
+  bool flushed_ = false;  // it wrote, and did
 };
 
 }  // namespace wallock::sqlite

@@ -53,6 +53,8 @@ Status Writer::begin(bool flushed, Instant deadline) noexcept {
 
 Status Writer::begin_transaction(bool flushed, Instant deadline) {
   freed_.clear();
+  flushes_ = flushed;
+  flushed_ = false;
   Connection& connection = *session_->connection;
   connection.set_deadline(deadline);
   // Somebody kept the handle of a work and began one there.
@@ -65,13 +67,13 @@ Status Writer::begin_transaction(bool flushed, Instant deadline) {
 
 // The write lock is held: nobody else writes to the log.
 Status Writer::repair_log() noexcept {
-  host::FlushLine* const notices = shared_.notices;
-  if (shared_.flush_line != nullptr) shared_.flush_line->settle();
-  if (!log_suspect_ && (notices == nullptr || !notices->is_broken())) return {};
+  host::FlushLine* const line = shared_.flush_line;
+  if (line != nullptr) line->settle();
+  if (!log_suspect_ && (line == nullptr || !line->is_broken())) return {};
   if (shared_.flusher == nullptr || !shared_.flusher->write_again()) {
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
-  if (notices != nullptr) notices->repaired();
+  if (line != nullptr) line->repaired();
   log_suspect_ = false;
   return {};
 }
@@ -80,8 +82,8 @@ Status Writer::repair_log() noexcept {
 // the next transaction writes the log again, whoever begins it.
 void Writer::suspect_log() noexcept {
   if (shared_.flusher == nullptr) return;
-  if (shared_.notices != nullptr) {
-    shared_.notices->broke();
+  if (shared_.flush_line != nullptr) {
+    shared_.flush_line->broke();
   } else {
     log_suspect_ = true;
   }
@@ -98,17 +100,19 @@ Status Writer::commit(bool durable) noexcept {
     roll_back();
     return fail(Errc::store_replaced);
   }
-  host::FlushLine* const line = durable ? shared_.flush_line : nullptr;
+  host::FlushLine* const line = durable && shared_.flushes_apart ? shared_.flush_line : nullptr;
   const auto ticket = line != nullptr ? line->announce() : 0;
+  const auto writes = checkpointer_.writes();
   const auto done = Query(db, session_->commit).run();
   if (done) {
     if (line != nullptr) line->written(ticket);
+    flushed_ = flushes_ && checkpointer_.writes() != writes;
     session_->ledger.committed(db);
     call_waiters();
     return {};
   }
   const Error error = commit_error(done.error());
-  if (error.code() == Errc::outcome_unknown && shared_.flush_line == nullptr) suspect_log();
+  if (error.code() == Errc::outcome_unknown && !shared_.flushes_apart) suspect_log();
   abandon(error);
   return fail(error);
 }

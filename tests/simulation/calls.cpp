@@ -219,7 +219,7 @@ Work World::work_of(const StoreModel::Batch& batch, bool& fails) {
     }
     if (is_large) {
       db.exec("CREATE TABLE IF NOT EXISTS large (n INTEGER PRIMARY KEY, bytes BLOB)");
-      db.exec("INSERT OR REPLACE INTO large VALUES (1, randomblob(1050000))");
+      db.exec("INSERT OR REPLACE INTO large VALUES (1, randomblob(2100000))");
     }
     if (fails) return fail(work_error(7));
     return {};

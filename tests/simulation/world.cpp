@@ -16,7 +16,6 @@ Options options_of(Random& random, std::shared_ptr<const Clock> clock) {
   constexpr Durability levels[] = {Durability::commits, Durability::commits,
                                    Durability::every_answer, Durability::relaxed};
   options.durability = levels[random.below(4)];
-  options.share_flushes = random.chance(2, 3);
   options.breaker = {.trip_after = ModelBreaker::trip_after,
                      .first_interval = Duration(ModelBreaker::first_interval),
                      .max_interval = Duration(ModelBreaker::max_interval)};
@@ -25,6 +24,18 @@ Options options_of(Random& random, std::shared_ptr<const Clock> clock) {
   options.operation_timeout = std::chrono::milliseconds(50);
   options.clock = std::move(clock);
   return options;
+}
+
+std::string_view to_string(Flushes flushes) {
+  switch (flushes) {
+    case Flushes::shared:
+      return "shared flushes";
+    case Flushes::own:
+      return "own flushes";
+    case Flushes::either:
+      return "flushes of both kinds";
+  }
+  return "?";
 }
 
 std::string boot_name(std::uint64_t boot) { return "boot " + std::to_string(boot); }
@@ -80,6 +91,8 @@ World::World(std::uint64_t seed, const std::string& folder, const Planted& plant
   static const Image fresh = fresh_store(path_, sidecar_);
   sidecar_.forget();
   options_ = options_of(random_, clock_);
+  constexpr Flushes ways[] = {Flushes::shared, Flushes::own, Flushes::either};
+  flushes_ = ways[random_.below(3)];
   const bool exists = !random_.chance(1, 8);
   seed_randomness(random_.next());
   machine_ = std::make_unique<Machine>(exists ? fresh : Image{}, trace_, random_.next(),
@@ -112,9 +125,9 @@ bool World::is_flushed(Promise promise) const {
 }
 
 void World::run(std::uint64_t steps) {
-  trace_.tell(std::string(to_string(options_.durability)) +
-              (options_.share_flushes ? ", shared flushes, " : ", own flushes, ") +
-              std::to_string(workers_.size()) + " workers");
+  trace_.tell(std::string(to_string(options_.durability)) + ", " +
+              std::string(to_string(flushes_)) + ", " + std::to_string(workers_.size()) +
+              " workers");
   for (; steps_ < steps; ++steps_)
     step();
   finish();
@@ -178,6 +191,11 @@ void World::open(Worker& worker) {
   worker.process = ++processes_;
   trace_.tell("process " + std::to_string(worker.process) + " opens");
   machine_->set_process(worker.process);
+  options_.share_flushes =
+      flushes_ == Flushes::shared || (flushes_ == Flushes::either && random_.chance(1, 2));
+  if (flushes_ == Flushes::either) {
+    trace_.tell(options_.share_flushes ? "  shares flushes" : "  flushes for itself");
+  }
   draw_trouble(160);
   auto opened = sqlite::open_repository(
       path_, options_, InstanceId{static_cast<std::uint64_t>(worker.process)}, clock_);

@@ -63,6 +63,9 @@ struct Said {
   std::optional<Errc> error = {};
 };
 
+// Whether openings flush the log for each other.
+enum class Flushes : std::uint8_t { shared, own, either };
+
 class World {
  public:
   // `folder` is a real one, for the sidecar; nothing else lies there. Outlived by the trace.
@@ -162,6 +165,7 @@ class World {
   std::shared_ptr<ManualClock> clock_;
   SidecarMemory& sidecar_;
   Options options_;
+  Flushes flushes_ = Flushes::shared;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Expectation> expected_;
   std::unique_ptr<Observer> observer_;
