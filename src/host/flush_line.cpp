@@ -126,8 +126,9 @@ bool FlushLine::Turn::end(Flushed flushed) noexcept {
   if (flushed == Flushed::flushed && !line_.is_broken()) raise(line_.layout_.flushed, covers_);
   std::int64_t own = stamp_;
   line_.layout_.lanes[lane_].since.compare_exchange_strong(own, 0);
+  if (flushed == Flushed::not_begun) return false;
   line_.tell();
-  return flushed != Flushed::not_begun;
+  return true;
 }
 
 }  // namespace wallock::host
