@@ -29,10 +29,10 @@ constexpr std::string_view wanted[] = {
     // Faults.
     "answered io_error", "answered disk_full", "answered outcome_unknown", "opening failed",
     "an open outcome had happened", "an open outcome had not happened",
-    "an open commit was repeated", "a fault that nobody noticed", "checkpoint in a call",
-    "checkpoint at a close", "death between calls", "death in a commit", "death in another call",
-    "death in an opening", "death in a close", "power cut between calls", "power cut in a call",
-    "power cut in an opening", "power cut in a close", "wall clock jumped"};
+    "an open commit was repeated", "no sidecar", "a fault that nobody noticed",
+    "checkpoint in a call", "checkpoint at a close", "death between calls", "death in a commit",
+    "death in another call", "death in an opening", "death in a close", "power cut between calls",
+    "power cut in a call", "power cut in an opening", "power cut in a close", "wall clock jumped"};
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);

@@ -1,6 +1,7 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "machine_vfs.hpp"
@@ -70,25 +71,41 @@ StoreState first_state(const ManualClock& clock, bool exists) {
   return state;
 }
 
-SidecarMemory& sidecar_at(const std::string& path) {
-  static SidecarMemory sidecar(path);
+constexpr const char* with_sidecar = "/store.db";
+constexpr const char* without_sidecar = "/alone.db";
+
+SidecarMemory& sidecar_in(const std::string& folder) {
+  static SidecarMemory sidecar(folder + with_sidecar);
   return sidecar;
+}
+
+// A store in which nothing has happened yet, made once.
+const Image& fresh_in(const std::string& folder, bool has_sidecar) {
+  if (has_sidecar) {
+    static const Image fresh = fresh_store(folder + with_sidecar, sidecar_in(folder));
+    return fresh;
+  }
+  // A later version's sidecar, which this one leaves alone.
+  std::ofstream(folder + without_sidecar + "-wallock") << "of a later version";
+  static const Image fresh = fresh_store(folder + without_sidecar, sidecar_in(folder));
+  return fresh;
 }
 
 }  // namespace
 
 World::World(std::uint64_t seed, const std::string& folder, const Planted& planted, Trace& trace,
              Sometimes& sometimes)
-    : path_(folder + "/store.db"),
+    : has_sidecar_(seed % 6 != 5),
+      path_(folder + (has_sidecar_ ? with_sidecar : without_sidecar)),
       planted_(planted),
       trace_(trace),
       sometimes_(sometimes),
       random_(seed),
       clock_(std::make_shared<ManualClock>(Instant(std::chrono::hours(1)),
                                            WallTime(std::chrono::days(20'000)), boot_name(1))),
-      sidecar_(sidecar_at(path_)) {
+      sidecar_(sidecar_in(folder)) {
   use_machine_vfs();
-  static const Image fresh = fresh_store(path_, sidecar_);
+  const Image& fresh = fresh_in(folder, has_sidecar_);
   sidecar_.forget();
   options_ = options_of(random_, clock_);
   constexpr Flushes ways[] = {Flushes::shared, Flushes::own, Flushes::either};
@@ -98,7 +115,7 @@ World::World(std::uint64_t seed, const std::string& folder, const Planted& plant
   machine_ = std::make_unique<Machine>(exists ? fresh : Image{}, trace_, random_.next(),
                                        planted_.drops_flushes);
   if (planted_.forgets_failed) machine_->forget_failed_flushes();
-  machine_->on_death([this] { sidecar_.keep(); });
+  if (has_sidecar_) machine_->on_death([this] { sidecar_.keep(); });
   machine_->on_sleep(
       [this](int microseconds) { clock_->advance(std::chrono::microseconds(microseconds)); });
   expected_ = std::make_unique<Expectation>(first_state(*clock_, exists));
@@ -127,7 +144,8 @@ bool World::is_flushed(Promise promise) const {
 void World::run(std::uint64_t steps) {
   trace_.tell(std::string(to_string(options_.durability)) + ", " +
               std::string(to_string(flushes_)) + ", " + std::to_string(workers_.size()) +
-              " workers");
+              (has_sidecar_ ? " workers" : " workers, no sidecar"));
+  if (!has_sidecar_) saw("no sidecar");
   for (; steps_ < steps; ++steps_)
     step();
   finish();
@@ -262,8 +280,10 @@ void World::bury(Worker& worker) {
   observer_.reset();
   worker.store = {};
   machine_->bury(worker.process);
-  if (!planted_.buries_quietly) sidecar_.put_back();
-  expected_->died(worker.process);
+  if (has_sidecar_) {
+    if (!planted_.buries_quietly) sidecar_.put_back();
+    expected_->died(worker.process);
+  }
   look();
 }
 

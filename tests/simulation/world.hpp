@@ -157,6 +157,7 @@ class World {
 
   static constexpr std::uint64_t resources = 4;
 
+  const bool has_sidecar_;  // or nobody learns of anybody else, and each flushes for itself
   const std::string path_;
   const Planted planted_;
   Trace& trace_;
