@@ -4,8 +4,10 @@
     run.py --check           every mutant still has its place in the code (in ctest, a second)
     run.py --quick BUILD     those whose test is one file that needs headers only: compiled and run
                              beside the build in BUILD, whose flags are taken (in ctest)
-    run.py [--only WORDS]    all: for the others copies the tree to build/mutation and builds and
-                             runs their folder's program. A minute for each.
+    run.py [--only PATTERN]  all: for the others copies the tree to build/mutation and builds and
+                             runs their folder's program. A minute for each. PATTERN, a regular
+                             expression, is looked for in "test name: mutant", as in
+                             --only '^host.*: sidecar'
 
 Exits 1 if a mutant survives, or does not compile: then it shows nothing about the tests.
 """
@@ -14,11 +16,13 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from mutants import MUTANTS
 
@@ -171,10 +175,11 @@ class Tree:
 
 
 def told(results):
-    """Prints each fate as it comes; how many were not killed."""
-    alive = 0
+    """Prints each fate as it comes, with its seconds; how many were not killed."""
+    alive, begun = 0, time.monotonic()
     for mutant, fate in results:
-        print(f"{fate:9} {mutant[0]}", flush=True)
+        print(f"{fate:9} {round(time.monotonic() - begun):4} s  {mutant[0]}", flush=True)
+        begun = time.monotonic()
         alive += fate != KILLED
     return alive
 
@@ -188,7 +193,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         return check()
-    chosen = [mutant for mutant in MUTANTS if arguments.only in mutant[0]]
+    chosen = [mutant for mutant in MUTANTS
+              if re.search(arguments.only, f"{mutant[4]}: {mutant[0]}")]
     quick = [mutant for mutant in chosen if mutant[4].endswith(".cpp")]
     others = [mutant for mutant in chosen if mutant not in quick]
     if arguments.quick:
