@@ -14,17 +14,16 @@ class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : engine_(seed) {}
 
-  // One of the corpus, changed in one to eight places.
-  [[nodiscard]] std::string mutated(const std::vector<std::string>& corpus) {
-    std::string input = corpus[below(corpus.size())];
+  // From zero to n - 1; zero for zero.
+  [[nodiscard]] std::uint64_t below(std::uint64_t n) { return n == 0 ? 0 : engine_() % n; }
+
+  // Changes the input in one to eight places.
+  void change_some(std::string& input, const std::vector<std::string>& corpus) {
     for (std::uint64_t n = below(8) + 1; n > 0; --n)
       change(input, corpus[below(corpus.size())]);
-    return input;
   }
 
  private:
-  std::uint64_t below(std::uint64_t n) { return n == 0 ? 0 : engine_() % n; }
-
   static std::string_view word(std::uint64_t which) {
     using std::string_view_literals::operator""sv;
     constexpr std::string_view words[] = {"\""sv,          "\\"sv,

@@ -7,6 +7,7 @@
 //   ... --expect-finding                                        fails if nothing is found
 //
 // A corpus is a text file: one input a line in hex, comments after '#'.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -125,10 +126,33 @@ void pack(const std::filesystem::path& folder) {
       std::cout << encode_hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), size}) << '\n';
 }
 
+// What LLVMFuzzerMutate changes inputs with.
+struct Changes {
+  Mutator& mutator;
+  const std::vector<std::string>& corpus;
+};
+const Changes*& changes() {
+  static const Changes* current = nullptr;
+  return current;
+}
+
+// One of the corpus, changed as the target wants it.
 std::string mutated(const std::vector<std::string>& corpus, std::uint64_t seed,
                     std::uint64_t number) {
+  constexpr std::size_t most = 4096;
   Mutator mutator(seed * 1'000'003 + number);
-  return mutator.mutated(corpus);
+  std::string input = corpus[mutator.below(corpus.size())];
+  if (LLVMFuzzerCustomMutator == nullptr) {
+    mutator.change_some(input, corpus);
+    return input;
+  }
+  const Changes current{.mutator = mutator, .corpus = corpus};
+  changes() = &current;
+  const std::size_t size = std::min(input.size(), most);
+  input.resize(most);
+  input.resize(LLVMFuzzerCustomMutator(reinterpret_cast<std::uint8_t*>(input.data()), size, most,
+                                       static_cast<unsigned>(mutator.below(1U << 31))));
+  return input;
 }
 
 void replay_and_mutate(const Arguments& arguments) {
@@ -175,6 +199,15 @@ int main_with(const Arguments& arguments) {
 void found(std::string_view what) { end_with(what); }
 
 }  // namespace wallock::fuzz
+
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most) {
+  const auto& [mutator, corpus] = *wallock::fuzz::changes();
+  std::string input(reinterpret_cast<const char*>(data), size);
+  mutator.change_some(input, corpus);
+  const std::size_t length = std::min(input.size(), most);
+  std::copy_n(input.begin(), length, reinterpret_cast<char*>(data));
+  return length;
+}
 
 int main(int count, char** values) {
   wallock::fuzz::Arguments arguments;

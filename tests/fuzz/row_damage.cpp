@@ -1,7 +1,9 @@
 #include "fuzz/row_damage.hpp"
 
+#include <random>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace wallock::fuzz {
 namespace {
@@ -114,7 +116,51 @@ std::string dropped(Input& input) {
   return "DROP " + std::string(names[input.byte() % std::size(names)]);
 }
 
+// The other way round: writes what the functions above read.
+class Bytes {
+ public:
+  explicit Bytes(std::mt19937_64& engine) : engine_(engine) {}
+
+  // One of that many; of `few` half of the times.
+  std::uint8_t put(std::uint64_t few, std::uint64_t most) {
+    const auto value = static_cast<std::uint8_t>(engine_() % (engine_() % 2 == 0 ? few : most));
+    bytes_ += static_cast<char>(value);
+    return value;
+  }
+  void put_value() {
+    const std::uint8_t which = put(160, 256);
+    if (which < 160) return;
+    for (int i = which % 4 == 0 ? 4 : 1; i > 0; --i)
+      put(256, 256);
+  }
+  void put_row() {
+    put(8, 256);
+    put(4, 48);
+  }
+  [[nodiscard]] std::string take() && { return std::move(bytes_); }
+
+ private:
+  std::mt19937_64& engine_;
+  std::string bytes_;
+};
+
 }  // namespace
+
+std::string random_row_damage(std::mt19937_64& engine) {
+  Bytes bytes(engine);
+  const std::uint8_t how = bytes.put(150, 256);
+  bytes.put(2, std::size(tables));
+  if (how >= 230) {
+    bytes.put(16, 16);  // what is dropped
+    return std::move(bytes).take();
+  }
+  if (how < 150 || how >= 190) {
+    bytes.put(4, 16);  // the column
+    bytes.put_value();
+  }
+  bytes.put_row();
+  return std::move(bytes).take();
+}
 
 std::string row_damage(Input& input) {
   const std::uint8_t how = input.byte();

@@ -9,6 +9,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
+// The driver's own way to change an input in place: how long it is then, at most `most` bytes.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+// A target may have a better one, which both drivers take then: the same from the same seed.
+extern "C" [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                             std::size_t most, unsigned seed);
+
 namespace wallock::fuzz {
 
 // Ends the run: something happened on this input that must not happen, `what` in a sentence.
