@@ -1,22 +1,25 @@
 #include "sqlite/action_store.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace wallock::sqlite {
 namespace {
 
-// The state an action is in once its commit lands: an action that goes nowhere has been through
-// all of them (INIT, VALIDATED, EXECUTING, SEALED) inside the commit.
-Result<ActionState> committed_state(const ActionRequest& action) {
-  using enum ActionEvent;
+consteval bool leads_to(ActionState end, std::initializer_list<ActionEvent> events) {
   ActionState state = ActionState::init;
-  for (const ActionEvent event : {validate_ok, execute_ok, seal_merkle}) {
-    const auto next = next_state(state, event);
-    if (!next) return fail(Errc::invariant_violated);
-    state = *next;
-    if (action.destination()) break;
-  }
-  return state;
+  for (const ActionEvent event : events)
+    state = next_state(state, event).value();
+  return state == end;
+}
+
+// The state an action is in once its commit lands: an action that goes nowhere has been through
+// all of them inside the commit.
+ActionState committed_state(const ActionRequest& action) {
+  using enum ActionEvent;
+  static_assert(leads_to(ActionState::validated, {validate_ok}));
+  static_assert(leads_to(ActionState::sealed, {validate_ok, execute_ok, seal_merkle}));
+  return action.destination() ? ActionState::validated : ActionState::sealed;
 }
 
 }  // namespace
@@ -43,29 +46,32 @@ Result<std::optional<RecordedAction>> ActionStore::find(sqlite3* db, const Actio
   return std::optional(std::move(found));
 }
 
+Result<ledger::Salt> ActionStore::salt_of(sqlite3* db, std::uint64_t position) {
+  Query query(db, salt_, position);
+  const auto row = query.step();
+  if (!row) return fail(row.error());
+  // Without its content the record cannot be compared: to call that a conflict would invite the
+  // caller to do the same under another id.
+  if (!*row || query.bytes(0).size() != ledger::Salt::size) return fail(Errc::ledger_damaged);
+  ledger::Salt salt;
+  std::ranges::copy(query.bytes(0), salt.bytes.begin());
+  return salt;
+}
+
 Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
                                        const RecordedAction& recorded,
                                        const ActionRequest& action) {
   if (recorded.kind != RecordKind::action_recorded) return false;
-  ledger::Salt salt;
-  {
-    Query query(db, salt_, recorded.position);
-    const auto row = query.step();
-    if (!row) return fail(row.error());
-    // Without its content the record cannot be compared: to call that a conflict would invite the
-    // caller to do the same under another id.
-    if (!*row || query.bytes(0).size() != ledger::Salt::size) return fail(Errc::ledger_damaged);
-    std::ranges::copy(query.bytes(0), salt.bytes.begin());
-  }
-  const Digest digest = content_digest(hasher, buffer_, salt, action);
+  const auto salt = salt_of(db, recorded.position);
+  if (!salt) return fail(salt.error());
+  const Digest digest = content_digest(hasher, buffer_, *salt, action);
   if (auto ok = hasher.ok(); !ok) return fail(ok.error());
   return digest == recorded.digest;
 }
 
 Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
                                          const Grounds& grounds, const ActionRequest& action) {
-  const auto state = committed_state(action);
-  if (!state) return fail(state.error());
+  const ActionState state = committed_state(action);
   ledger::Salt salt;
   if (!random_.fill(salt.bytes)) return fail(Errc::out_of_memory);
   const Digest digest = content_digest(ledger.hasher(), buffer_, salt, action);
@@ -74,7 +80,7 @@ Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallT
                                                   .resource = grounds.resource,
                                                   .action_id = action.id(),
                                                   .token = grounds.token,
-                                                  .state = *state,
+                                                  .state = state,
                                                   .score = action.security_score(),
                                                   .digest = digest,
                                                   .actor = grounds.holder.str()});
@@ -84,7 +90,7 @@ Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallT
                        .position = *position,
                        .token = grounds.token,
                        .digest = digest,
-                       .state = *state});
+                       .state = state});
 }
 
 Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const Grounds& grounds,

@@ -54,6 +54,7 @@ class ActionStore {
                                             const Grounds& grounds, const ActionRequest& action);
 
  private:
+  [[nodiscard]] Result<ledger::Salt> salt_of(sqlite3* db, std::uint64_t position);
   [[nodiscard]] Status store_payload(sqlite3* db, std::uint64_t position, const Grounds& grounds,
                                      const ledger::Salt& salt, const ActionRequest& action);
 

@@ -3,9 +3,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <new>
-
-#include "sqlite/sql_error.hpp"
 
 namespace wallock::sqlite {
 namespace {
@@ -31,37 +28,26 @@ int Checkpointer::on_wal(void* self, sqlite3* /*db*/, const char* /*name*/, int 
 void Checkpointer::after_commit(Session& session) noexcept {
   if (frames_ < usual_frames) next_at_ = usual_frames;
   if (frames_ < next_at_) return;
-  if (has_checkpointed(session)) ++count_;
+  if (checkpoint(session)) ++count_;
   next_at_ = std::max(usual_frames, frames_ + retry_frames);
 }
 
-bool Checkpointer::has_checkpointed(Session& session) noexcept {
-  try {
-    return checkpoint(session).has_value();
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
-Status Checkpointer::checkpoint(Session& session) {
+bool Checkpointer::checkpoint(Session& session) noexcept {
   const Instant now = clock_.now();
   if (!connection_) {
     auto opened = Connection::open(path_, Access::write, clock_, now);
-    if (!opened) return fail(opened.error());
+    if (!opened) return false;
     connection_ = *std::move(opened);
   }
   sqlite3* const guard = session.connection->handle();
   session.connection->set_deadline(now);
   connection_->set_deadline(now);
-  if (auto ok = Query(guard, session.begin).run(); !ok) return ok;
+  if (auto ok = Query(guard, session.begin).run(); !ok) return false;
   const int result = sqlite3_wal_checkpoint_v2(connection_->handle(), "main",
                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  auto undone = Query(guard, session.rollback).run();
-  if (result != SQLITE_OK) {
-    connection_.reset();
-    return fail(sql_error(result));
-  }
-  return undone;
+  const bool undone = Query(guard, session.rollback).run().has_value();
+  if (result != SQLITE_OK) connection_.reset();
+  return undone && result == SQLITE_OK;
 }
 
 }  // namespace wallock::sqlite

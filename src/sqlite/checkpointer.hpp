@@ -36,8 +36,8 @@ class Checkpointer {
 
  private:
   static int on_wal(void* self, sqlite3*, const char*, int frames);
-  [[nodiscard]] bool has_checkpointed(Session& session) noexcept;
-  [[nodiscard]] Status checkpoint(Session& session);
+  // True if all went well. Allocates nothing but inside SQLite and Connection::open.
+  [[nodiscard]] bool checkpoint(Session& session) noexcept;
 
   const std::string path_;
   const Clock& clock_;

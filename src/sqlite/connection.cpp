@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <tuple>
 
 #include "sqlite/gathering_vfs.hpp"
 #include "sqlite/sql_error.hpp"
@@ -24,7 +25,6 @@ constexpr int flags_for(Access access) {
 Error setting_refused(const char* name) { return invalid(Errc::setting_refused, name); }
 
 int deny_all(void*, int, const char*, const char*, const char*, const char*) { return SQLITE_DENY; }
-int refuse_commit(void*) { return 1; }
 
 // Closes a connection that statements still belong to: kept by the application's work, or by
 // virtual tables of its own. SQLite keeps what they need until the last one is finalized;
@@ -34,7 +34,7 @@ int refuse_commit(void*) { return 1; }
 void retire(std::unique_ptr<SQLite::Database> database) noexcept {
   sqlite3* const db = database->getHandle();
   sqlite3_busy_handler(db, nullptr, nullptr);
-  sqlite3_commit_hook(db, &refuse_commit, nullptr);
+  sqlite3_commit_hook(db, nullptr, nullptr);
   sqlite3_rollback_hook(db, nullptr, nullptr);
   sqlite3_wal_hook(db, nullptr, nullptr);
   sqlite3_set_authorizer(db, &deny_all, nullptr);
@@ -73,8 +73,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, Ac
     if (auto ok = connection->configure(access); !ok) return fail(ok.error());
     return connection;
   } catch (const SQLite::Exception& error) {
-    return fail(sql_error(error.getExtendedErrorCode() > 0 ? error.getExtendedErrorCode()
-                                                           : error.getErrorCode()));
+    return fail(sql_error(error.getExtendedErrorCode()));
   } catch (const std::bad_alloc&) {
     return fail(Errc::out_of_memory);
   }
@@ -103,16 +102,16 @@ Status Connection::configure(Access access) {
   sqlite3_busy_handler(db, &Connection::on_busy, this);
   // Checkpoints run only while a write lock is held (Checkpointer): never by themselves.
   sqlite3_wal_autocheckpoint(db, 0);
-  const auto config = [db](int option, int value) {
-    int now = -1;
-    return sqlite3_db_config(db, option, value, &now) == SQLITE_OK && now == value;
-  };
-  if (!config(SQLITE_DBCONFIG_DEFENSIVE, 1)) return fail(setting_refused("defensive"));
-  if (!config(SQLITE_DBCONFIG_DQS_DML, 0)) return fail(setting_refused("dqs_dml"));
-  if (!config(SQLITE_DBCONFIG_DQS_DDL, 0)) return fail(setting_refused("dqs_ddl"));
-  if (!config(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)) return fail(setting_refused("trusted_schema"));
-  if (!config(SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)) return fail(setting_refused("triggers"));
-  if (!config(SQLITE_DBCONFIG_ENABLE_FKEY, 1)) return fail(setting_refused("foreign_keys"));
+  for (const auto& [name, option, value] : {std::tuple{"defensive", SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                            {"dqs_dml", SQLITE_DBCONFIG_DQS_DML, 0},
+                                            {"dqs_ddl", SQLITE_DBCONFIG_DQS_DDL, 0},
+                                            {"trusted_schema", SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                            {"triggers", SQLITE_DBCONFIG_ENABLE_TRIGGER, 1},
+                                            {"foreign_keys", SQLITE_DBCONFIG_ENABLE_FKEY, 1}}) {
+    int now = -1;  // what a SQLite that does not know the option leaves there
+    sqlite3_db_config(db, option, value, &now);
+    if (now != value) return fail(setting_refused(name));
+  }
   // REPLACE deletes rows without firing delete triggers unless triggers are recursive: the ledger
   // would not be append-only.
   for (const auto& [name, value] : {std::pair{"recursive_triggers", 1},

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
+#include <utility>
 
 namespace wallock::sqlite {
 namespace {
@@ -12,24 +12,24 @@ namespace {
 constexpr int flush_flags = SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY;
 
 // A connection opens its log when it first reads.
-Result<sqlite3_file*> log_of(Connection& connection) {
-  if (auto ok = connection.execute("PRAGMA user_version"); !ok) return fail(ok.error());
+Result<sqlite3_file*> log_of(Connection& connection) noexcept {
+  if (auto ok = connection.execute("PRAGMA user_version"); !ok) return fail(std::move(ok.error()));
   sqlite3_file* log = nullptr;
-  const int result = sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER,
-                                          static_cast<void*>(&log));
-  if (result != SQLITE_OK || log == nullptr || log->pMethods == nullptr) {
-    return fail(invalid(Errc::setting_refused, "journal_pointer"));
-  }
+  sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                       static_cast<void*>(&log));
+  // A file that is not in WAL mode has a journal there, which is closed between transactions.
+  if (log->pMethods == nullptr) return fail(invalid(Errc::setting_refused, "journal_mode"));
   return log;
 }
 
 }  // namespace
 
-Status Flusher::Log::open(const std::string& path, const Clock& clock, Instant deadline) {
+// Errors are moved: a copy could want memory.
+Status Flusher::Log::open(const std::string& path, const Clock& clock, Instant deadline) noexcept {
   auto opened = Connection::open(path, Access::write, clock, deadline);
-  if (!opened) return fail(opened.error());
-  const auto log = log_of(**opened);
-  if (!log) return fail(log.error());
+  if (!opened) return fail(std::move(opened.error()));
+  auto log = log_of(**opened);
+  if (!log) return fail(std::move(log.error()));
   connection = *std::move(opened);
   file = *log;
   return {};
@@ -44,12 +44,7 @@ Result<std::unique_ptr<Flusher>> Flusher::open(const std::string& path, const Cl
 
 // The log's mutex is held.
 bool Flusher::is_open(Log& log) noexcept {
-  if (log.file != nullptr) return true;
-  try {
-    return log.open(path_, clock_, clock_.now()).has_value();
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+  return log.file != nullptr || log.open(path_, clock_, clock_.now()).has_value();
 }
 
 Flusher::Flushed Flusher::flush(std::size_t lane, host::FlushLine* line) noexcept {

@@ -24,7 +24,7 @@ namespace wallock::sqlite {
 // All members may be called from all threads at once.
 class Flusher {
  public:
-  // setting_refused if this SQLite does not give its log away; else as Connection::open.
+  // setting_refused if the file is not in WAL mode; else as Connection::open.
   [[nodiscard]] static Result<std::unique_ptr<Flusher>> open(const std::string& path,
                                                              const Clock& clock, Instant deadline);
 
@@ -46,7 +46,8 @@ class Flusher {
     std::unique_ptr<Connection> connection;
     sqlite3_file* file = nullptr;  // the connection's
 
-    [[nodiscard]] Status open(const std::string& path, const Clock& clock, Instant deadline);
+    [[nodiscard]] Status open(const std::string& path, const Clock& clock,
+                              Instant deadline) noexcept;
   };
 
   Flusher(std::string path, const Clock& clock) : path_(std::move(path)), clock_(clock) {}

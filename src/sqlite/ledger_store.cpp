@@ -33,20 +33,23 @@ Status LedgerStore::refresh(sqlite3* db) {
   return load(db);
 }
 
+Status LedgerStore::load_epoch(sqlite3* db) {
+  Query query(db, select_epoch_);
+  const auto row = query.step();
+  if (!row) return fail(row.error());
+  if (!*row) return fail(Errc::store_corrupt);
+  epoch_ = static_cast<std::uint64_t>(query.integer(0));
+  return {};
+}
+
 Status LedgerStore::load(sqlite3* db) {
   known_ = false;
   ++generation_;
-  {
-    Query query(db, select_epoch_);
-    const auto row = query.step();
-    if (!row) return fail(row.error());
-    if (!*row) return fail(Errc::store_corrupt);
-    epoch_ = static_cast<std::uint64_t>(query.integer(0));
-  }
-  Query query(db, select_last_);
+  if (auto ok = load_epoch(db); !ok) return ok;
+  Query query(db, select_last_);  // max(): a row always
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row || query.is_null(0)) return fail(Errc::ledger_damaged);
+  if (query.is_null(0)) return fail(Errc::ledger_damaged);
   frontier_ = ledger::Frontier(static_cast<std::uint64_t>(query.integer(0)) + 1);
   has_peak_.fill(false);
   data_version_ = data_version(db);

@@ -58,6 +58,7 @@ class LedgerStore {
 
  private:
   [[nodiscard]] Status load(sqlite3* db);
+  [[nodiscard]] Status load_epoch(sqlite3* db);
   [[nodiscard]] Status complete_edge(sqlite3* db);
   [[nodiscard]] Status insert(sqlite3* db, WallTime recorded_at, const LedgerEntry& entry,
                               const Digest& leaf, const ledger::CompletedNodes& nodes);

@@ -42,21 +42,16 @@ std::shared_ptr<host::Sidecar> open_sidecar(const std::string& path, InstanceId 
   return *std::move(sidecar);
 }
 
-// Null if this SQLite does not give its log away.
-//
 // Flushes once: what others, who are gone, left in the log may be visible and not durable. Were
 // that a raised epoch, a power cut would take it back, and its tokens came again.
 Result<std::unique_ptr<Flusher>> open_flusher(const std::string& path, const Neighbours& neighbours,
                                               const Clock& clock, Instant deadline) {
   auto flusher = Flusher::open(path, clock, deadline);
-  if (!flusher) {
-    if (flusher.error().code() == Errc::setting_refused) return nullptr;
-    return fail(flusher.error());
-  }
+  if (!flusher) return flusher;
   if ((*flusher)->flush(0, neighbours.flush_line()) != Flusher::Flushed::flushed) {
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
-  return *std::move(flusher);
+  return flusher;
 }
 
 // The caller holds the creation lock: the switch to WAL and the migrations are for one process.

@@ -81,7 +81,7 @@ Result<Reader::Edge> Reader::edge() {
   Query query(db(), edge_);
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row || query.is_null(0) || query.is_null(1)) return fail(Errc::ledger_damaged);
+  if (query.is_null(0) || query.is_null(1)) return fail(Errc::ledger_damaged);
   return Edge{.epoch = static_cast<std::uint64_t>(query.integer(0)),
               .size = static_cast<std::uint64_t>(query.integer(1)) + 1};
 }
@@ -90,7 +90,6 @@ Result<std::int64_t> Reader::number(Statement& statement) {
   Query query(db(), statement);
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row) return fail(Errc::store_corrupt);
   return query.integer(0);
 }
 

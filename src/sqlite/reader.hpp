@@ -63,6 +63,7 @@ class Reader {
 
   [[nodiscard]] sqlite3* db() noexcept { return connection_->handle(); }
   [[nodiscard]] Result<Edge> edge();
+  // Of a statement that always gives a row.
   [[nodiscard]] Result<std::int64_t> number(Statement& statement);
   [[nodiscard]] Result<bool> verify_some(ledger::Verifier<ledger::Sha256>& verifier,
                                          std::int64_t& next);

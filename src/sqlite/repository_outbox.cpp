@@ -13,27 +13,15 @@ Status carry_out(WriteTransaction& transaction, const DeliveryDecision& decision
   if (auto position = transaction.append(decision.entry); !position) {
     return fail(position.error());
   }
-  switch (decision.way) {
-    case DeliveryDecision::Way::keep:
-      return outbox.update(transaction.db(), decision.next);
-    case DeliveryDecision::Way::sealed:
-      return outbox.remove(transaction.db(), decision.next);
-    case DeliveryDecision::Way::dead:
-      return outbox.bury(transaction.db(), decision.next, transaction.wall());
-  }
-  return fail(Errc::invariant_violated);
+  using enum DeliveryDecision::Way;
+  if (decision.way == keep) return outbox.update(transaction.db(), decision.next);
+  if (decision.way == sealed) return outbox.remove(transaction.db(), decision.next);
+  return outbox.bury(transaction.db(), decision.next, transaction.wall());
 }
 
 Settled settled_as(DeliveryDecision::Way way) {
-  switch (way) {
-    case DeliveryDecision::Way::keep:
-      return Settled::queued;
-    case DeliveryDecision::Way::sealed:
-      return Settled::sealed;
-    case DeliveryDecision::Way::dead:
-      return Settled::dead;
-  }
-  return Settled::dead;
+  using enum DeliveryDecision::Way;
+  return way == keep ? Settled::queued : way == sealed ? Settled::sealed : Settled::dead;
 }
 
 // One row of a claim: claimed and shown, or taken out because its attempts or age ran out (empty).

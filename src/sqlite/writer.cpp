@@ -40,15 +40,8 @@ void Writer::hand_over() noexcept {
 }
 
 bool Writer::is_flushed(Flush flush) const noexcept {
-  switch (durability_) {
-    case Durability::every_answer:
-      return true;
-    case Durability::commits:
-      return flush == Flush::durable;
-    case Durability::relaxed:
-      return false;
-  }
-  return true;
+  if (durability_ == Durability::commits) return flush == Flush::durable;
+  return durability_ != Durability::relaxed;
 }
 
 Status Writer::check_caller() const noexcept {
@@ -146,7 +139,9 @@ Writer::Ran Writer::run_job(Job& job, bool guarded) noexcept {
   WriteTransaction transaction(*session_, clock_->now(), clock_->wall_now(), freed_);
   const bool succeeded = job.execute(transaction);
   if (process_.forked()) return Ran::forked;
-  if (sqlite3_get_autocommit(db) != 0) return Ran::broke;
+  if (sqlite3_get_autocommit(db) != 0) {
+    return succeeded ? broke_of(job, Error(Errc::work_forbidden)) : Ran::broke;
+  }
   if (succeeded) {
     if (!guarded) return Ran::succeeded;
     const auto ok = Query(db, session_->release).run();
@@ -214,7 +209,6 @@ host::FlushLine::Ticket Writer::seen() const noexcept {
 
 Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
   using Outcome = host::FlushLine::Outcome;
-  if (shared_.flusher == nullptr) return {};
   host::FlushLine* const line = shared_.flush_line;
   const auto flush = [this, line](std::size_t lane) noexcept {
     return shared_.flusher->flush(lane, line);
@@ -241,15 +235,10 @@ Status Writer::await_visible(Instant deadline) {
 // The failed job took the transaction with it. Those who shared it and can be run again are, each
 // alone: what they were answered rests on what is gone.
 void Writer::undo_batch(std::shared_ptr<Job> failed) noexcept {
-  if (failed->failure() != nullptr) {
-    abandon(*failed->failure());
-  } else {
-    roll_back();
-  }
+  abandon(*failed->failure());
   if (batch_.succeeded && !failed->demands().has_work) {
     queue_.keep(batch_.jobs, std::move(failed));
   } else {
-    if (failed->failure() == nullptr) failed->refuse(Error(Errc::work_forbidden));
     queue_.finish(*failed);
     if (!batch_.succeeded) answer_all(std::exchange(batch_.jobs, {}), {});
   }
@@ -270,19 +259,13 @@ void Writer::run_alone(Job& job) noexcept {
     job.refuse(ok.error());
     return;
   }
-  switch (run_job(job, false)) {
-    case Ran::succeeded:
-      if (const auto ok = commit(durable); !ok) return job.refuse(ok.error());
-      break;
-    case Ran::refused:
-      roll_back();
-      break;
-    case Ran::broke:
-      if (job.failure() == nullptr) job.refuse(Error(Errc::invariant_violated));
-      abandon(*job.failure());
-      return;
-    case Ran::forked:  // no job with work runs alone
-      return;
+  // No job with work runs alone: nothing forks.
+  const Ran ran = run_job(job, false);
+  if (ran == Ran::broke) return abandon(*job.failure());
+  if (ran == Ran::succeeded) {
+    if (const auto ok = commit(durable); !ok) return job.refuse(ok.error());
+  } else {
+    roll_back();
   }
   if (!durable || flushed_) return;
   const auto flushed = await_flush(seen());

@@ -49,7 +49,7 @@ class Writer {
     host::FlushLine* flush_line = nullptr;  // what is known of flushes; null: nobody tells
     bool flushes_apart = false;             // or every transaction flushes for itself
     host::WaitingLine* waiting = nullptr;   // who waits for a resource that was freed; null: nobody
-    std::unique_ptr<Flusher> flusher = {};  // always, if flushes are shared
+    std::unique_ptr<Flusher> flusher;
   };
 
   // `session` belongs to the store at `path`, which is in order.
@@ -117,7 +117,7 @@ class Writer {
   enum class Ran : std::uint8_t {
     succeeded,
     refused,
-    broke,
+    broke,   // the job has a failure, and the transaction must be undone
     forked,  // the job's work came back in a forked child, too
   };
   [[nodiscard]] Ran run_job(Job& job, bool guarded) noexcept;

@@ -70,7 +70,7 @@ Status Writer::repair_log() noexcept {
   host::FlushLine* const line = shared_.flush_line;
   if (line != nullptr) line->settle();
   if (!log_suspect_ && (line == nullptr || !line->is_broken())) return {};
-  if (shared_.flusher == nullptr || !shared_.flusher->write_again()) {
+  if (!shared_.flusher->write_again()) {
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
   if (line != nullptr) line->repaired();
@@ -81,7 +81,6 @@ Status Writer::repair_log() noexcept {
 // A flush of this transaction's own failed. What had ridden with it is in no later flush's care:
 // the next transaction writes the log again, whoever begins it.
 void Writer::suspect_log() noexcept {
-  if (shared_.flusher == nullptr) return;
   if (shared_.flush_line != nullptr) {
     shared_.flush_line->broke();
   } else {

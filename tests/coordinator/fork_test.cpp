@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "coordinator_support.hpp"
+#include "fork.hpp"
 #include "host/process.hpp"
 
 using namespace wallock;
@@ -15,7 +16,7 @@ namespace {
 // Runs `act` in a child; its answer is the child's exit status.
 int in_child(const std::function<int()>& act) {
   const pid_t child = fork();
-  if (child == 0) _exit(act());
+  if (child == 0) exit_child(act());
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

@@ -47,11 +47,12 @@ const bool installed = [] {
 }  // namespace
 
 void arm_allocations(const AllocationFault& fault) noexcept {
-  state = State{.fault = fault, .armed = installed};
+  state = State{.fault = fault, .armed = installed, .within = state.within};
 }
 void disarm_allocations() noexcept { state.armed = false; }
 std::uint64_t allocations() noexcept { return state.count; }
 std::uint64_t failed_allocations() noexcept { return state.failed; }
+bool is_within_call() noexcept { return state.within; }
 
 namespace detail {
 

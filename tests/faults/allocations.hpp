@@ -21,6 +21,9 @@ void disarm_allocations() noexcept;
 [[nodiscard]] std::uint64_t allocations() noexcept;
 [[nodiscard]] std::uint64_t failed_allocations() noexcept;
 
+// True while the calling thread makes a call of the library by way of within().
+[[nodiscard]] bool is_within_call() noexcept;
+
 namespace detail {
 
 class WithinCall {

@@ -7,127 +7,37 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "allocations.hpp"
 #include "catch.hpp"
 #include "faulty_play.hpp"
-#include "host/sidecar.hpp"
 #include "sqlite/invariants.hpp"
 #include "steps.hpp"
+#include "stepwise.hpp"
 #include "temp_store.hpp"
+#include "wallock/sqlite.hpp"
 
 namespace wallock::test {
 namespace {
-
-struct Tally {
-  std::uint64_t injected = 0;
-  std::uint64_t surfaced = 0;
-};
 
 std::size_t open_files() {
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
-// A stage in a folder of its own, the first steps done.
-class Place {
- public:
-  Place(const Scenario& scenario, std::size_t steps) : stage(folder_.path(), Durability::commits) {
-    set_up(scenario, stage);
-    for (std::size_t i = 0; i < steps; ++i)
-      must(scenario.steps[i]);
-    if (stage.store) {
-      auto sidecar = host::Sidecar::open(stage.path(), 1, *stage.clock, Instant::max());
-      if (sidecar) neighbour_ = *std::move(sidecar);
-    }
-  }
-
-  // True if another process could take its turn to write now.
-  [[nodiscard]] bool turn_is_free() const {
-    if (!neighbour_) return true;
-    if (!neighbour_->turnstile().enter(Duration::zero())) return false;
-    neighbour_->turnstile().leave();
-    return true;
-  }
-
-  void must(const Step& step) {
-    if (const Status done = step.run(stage); !done)
-      throw std::runtime_error(step.name + ": " + to_string(done.error()));
-  }
-
- private:
-  const ScratchFolder folder_;
-
- public:
-  Stage stage;
-
- private:
-  std::unique_ptr<host::Sidecar> neighbour_;
-};
-
-// One step of a scenario, starved at one of its allocations after the other.
-class Starving {
- public:
-  Starving(const Scenario& scenario, std::size_t step, bool for_ever, Tally& tally)
-      : scenario_(scenario), number_(step), for_ever_(for_ever), tally_(tally) {}
-
-  // At every so-many-th allocation, from that one on.
-  void run(std::uint64_t first, std::uint64_t every) {
-    for (std::uint64_t at = first; starve(at); at += every)
-      continue;
-  }
-
- private:
-  [[nodiscard]] const Step& step() const { return scenario_.steps[number_]; }
-
-  // False if the step made fewer allocations.
-  bool starve(std::uint64_t at) {
-    INFO(scenario_.name << ", step " << number_ << " " << step().name << ", allocation " << at
-                        << (for_ever_ ? " and ever after" : ""));
-    if (!place_) {
-      place_ = std::make_unique<Place>(scenario_, number_);
-      before_ = content_of(place_->stage.path());
-    }
-    arm_allocations({.at = at, .for_ever = for_ever_});
-    const Status done = step().run(place_->stage);
-    const bool injected = failed_allocations() > 0;
-    disarm_allocations();
-    if (injected) ++tally_.injected;
-    if (done) {
-      // With less memory than usual, or as nothing depends on what could not be done.
-      if (injected) check_success();
-      place_.reset();
-      return injected;
-    }
-    ++tally_.surfaced;
-    check_failure(done.error());
-    return true;
-  }
-
-  void check_success() {
-    const auto found = sqlite::check_invariants(place_->stage.path());
-    REQUIRE(found);
-    CHECK(found->empty());
-  }
-
-  void check_failure(const Error& error) {
-    const std::string& path = place_->stage.path();
-    CHECK(to_string(error.code()) == "out_of_memory");
-    CHECK(is_free(path));
-    CHECK(place_->turn_is_free());
-    if (!step().opens) CHECK(content_of(path) == before_);
-  }
-
-  const Scenario& scenario_;
-  const std::size_t number_;
-  const bool for_ever_;
-  Tally& tally_;
-  std::unique_ptr<Place> place_;
-  std::string before_;
-};
+Trouble starvation(bool for_ever) {
+  return {
+      .name = for_ever ? "for ever from allocation" : "allocation",
+      .begin = [for_ever](std::uint64_t at) { arm_allocations({.at = at, .for_ever = for_ever}); },
+      .end =
+          [] {
+            disarm_allocations();
+            return failed_allocations() > 0;
+          },
+      .may_answer = [](Errc code) { return code == Errc::out_of_memory; }};
+}
 
 // Every allocation if asked for; else some of each step, others of it in each scenario. Openings
 // make thousands, and are alike.
@@ -147,7 +57,8 @@ Tally starve_everywhere(bool for_ever) {
     const auto memory = sqlite3_memory_used();
     for (std::size_t step = 0; step < scenario.steps.size(); ++step) {
       const std::uint64_t every = stride_of(scenario.steps[step], for_ever);
-      Starving(scenario, step, for_ever, tally).run(offset++ % every, every);
+      trouble_step(scenario, step, starvation(for_ever),
+                   {.first = offset++ % every, .every = every}, tally);
     }
     CHECK(open_files() == files);
     CHECK(sqlite3_memory_used() == memory);
@@ -213,6 +124,51 @@ TEST_CASE("memory that runs out in a checkpoint harms no commit, and the next on
               static_cast<unsigned long long>(tally.surfaced));
   CHECK(tally.injected > tally.surfaced);
   CHECK(tally.surfaced > 0);
+}
+
+TEST_CASE("memory that runs out while invariants are checked is no violation", "[memory]") {
+  const ScratchFolder folder;
+  Stage stage(folder.path(), Durability::commits);
+  set_up({"a look", {}}, stage);
+  for (const Step& step : {opened(), executed("r", {"a"}, {.sent = true}), closed()})
+    REQUIRE(step.run(stage));
+  const std::string path = stage.path();
+  std::uint64_t failures = 0;
+  bool injected = true;
+  for (std::uint64_t at = 0; injected; at += soaks() ? 1 : 3) {
+    CAPTURE(at);
+    arm_allocations({.at = at});
+    const auto found = within([&] { return sqlite::check_invariants(path); });
+    injected = failed_allocations() > 0;
+    disarm_allocations();
+    if (found) CHECK(found->empty());
+    if (!found) CHECK(found.error().code() == Errc::out_of_memory);
+    failures += found ? 0 : 1;
+  }
+  CHECK(failures > 100);
+}
+
+TEST_CASE("memory that runs out while a store with a kept statement is closed ends nothing",
+          "[memory]") {
+  for (std::uint64_t at = 0; at < 3; ++at) {
+    CAPTURE(at);
+    const ScratchFolder folder;
+    Stage stage(folder.path(), Durability::commits);
+    set_up({"a kept statement", {}}, stage);
+    REQUIRE(opened().run(stage));
+    std::optional<SQLite::Statement> kept;
+    const ActionRequest request = ActionRequest::create({.id = "a", .payload = "p"}).value();
+    REQUIRE(stage.store->execute("r", request, [&](Transaction& transaction) {
+      kept.emplace(database(transaction), "INSERT INTO app VALUES ('kept', 0)");
+    }));
+    arm_allocations({.at = at, .for_ever = true});
+    within([&] { return static_cast<void>(stage.store.reset()), 0; });
+    disarm_allocations();
+    CHECK_THROWS_AS(kept->exec(), SQLite::Exception);
+    kept.reset();
+    CHECK(RawDatabase(stage.path()).integer("SELECT count(*) FROM app") == 0);
+    CHECK(opened().run(stage));
+  }
 }
 
 TEST_CASE("memory that runs out once changes nothing, and the call is repeated", "[memory]") {

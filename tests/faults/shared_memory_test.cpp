@@ -1,5 +1,6 @@
-// Memory that runs out in a transaction that several threads share: who ran out of it is told so
-// and leaves nothing behind. The others keep what they wrote, or are told to repeat it.
+// Memory that runs out, and statements that are interrupted, in a transaction that several threads
+// share: who met it is told so and leaves nothing behind. The others keep what they wrote, or are
+// told to repeat it.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -9,8 +10,10 @@
 
 #include "allocations.hpp"
 #include "catch.hpp"
+#include "interrupts.hpp"
 #include "sqlite/invariants.hpp"
 #include "sqlite/job.hpp"
+#include "stepwise.hpp"
 #include "temp_store.hpp"
 #include "wallock/sqlite.hpp"
 
@@ -23,10 +26,14 @@ ActionRequest action(const std::string& id) {
   return ActionRequest::create({.id = id, .payload = "p"}).value();
 }
 
-// Two commits of two threads in one transaction; the second starves.
+// Where the trouble comes: in the second one's thread, which commits for both; or in the first
+// one's, which runs the second's operation too, as that has no work.
+enum class Where : std::uint8_t { second, first };
+
+// Two commits of two threads in one transaction.
 class Pair {
  public:
-  Pair() {
+  explicit Pair(Where where) : where_(where) {
     at_.raw().must("CREATE TABLE app (note TEXT)");
     auto options = at_.options();
     options.operation_timeout = 60s;
@@ -39,28 +46,36 @@ class Pair {
     bool injected = false;
   };
 
-  Answers run(const std::string& id, const AllocationFault& fault) {
+  Answers run(const std::string& id, const Trouble& trouble, std::uint64_t at) {
     std::latch begun(1);
     std::latch go(1);
+    std::atomic<bool> injected{false};
+    std::atomic<bool> is_over{false};
     auto first = std::async(std::launch::async, [&] {
-      return store_->execute("first", action(id + "-first"), [&](Transaction& transaction) {
+      const ActionRequest request = action(id + "-first");
+      const Batch batch = request;
+      const Work work = [&](Transaction& transaction) {
         begun.count_down();
         go.wait();
         insert(transaction, id + "-first");
-      });
+        if (where_ == Where::first) trouble.begin(at);
+      };
+      Given<ResourceName> name("first");
+      auto done = within([&] { return store_->execute(std::move(name), batch, work, {}); });
+      if (where_ == Where::first) injected = trouble.end();
+      return done;
     });
     begun.wait();
-    bool injected = false;
-    std::atomic<bool> is_over{false};
     auto second = std::async(std::launch::async, [&] {
       const ActionRequest request = action(id + "-second");
       const Batch batch = request;
       const Work work = [&](Transaction& transaction) { insert(transaction, id + "-second"); };
       Given<ResourceName> name("second");
-      arm_allocations(fault);
-      auto done = within([&] { return store_->execute(std::move(name), batch, work, {}); });
-      injected = failed_allocations() > 0;
-      disarm_allocations();
+      if (where_ == Where::second) trouble.begin(at);
+      auto done = within([&] {
+        return store_->execute(std::move(name), batch, where_ == Where::second ? work : Work(), {});
+      });
+      if (where_ == Where::second) injected = trouble.end();
       is_over = true;
       return done;
     });
@@ -70,8 +85,13 @@ class Pair {
     return {.first = first.get(), .second = second.get(), .injected = injected};
   }
 
-  [[nodiscard]] bool has(const std::string& id) {
-    return at_.raw().integer("SELECT count(*) FROM app WHERE note = '" + id + "'") == 1;
+  // True if what the commit wrote is there.
+  [[nodiscard]] bool has_first(const std::string& id) {
+    return at_.raw().integer("SELECT count(*) FROM app WHERE note = '" + id + "-first'") == 1;
+  }
+  [[nodiscard]] bool has_second(const std::string& id) {
+    return at_.raw().integer("SELECT count(*) FROM wallock_lease_queue_events WHERE action_id = '" +
+                             id + "-second'") == 1;
   }
   void check_sound() {
     store_.reset();
@@ -87,43 +107,78 @@ class Pair {
     statement.exec();
   }
 
+  const Where where_;
   TempStore at_;
   std::optional<Coordinator> store_;
 };
 
-void starve_the_second(bool for_ever) {
-  Pair pair;
-  REQUIRE(pair.run("warm", {.at = UINT64_MAX}).second);
-  int alone = 0;
-  int together = 0;
+struct Failures {
+  int alone = 0;     // of the second one, while the first was done
+  int together = 0;  // of both
+};
+
+// With the trouble at one place after the other.
+Failures trouble_pairs(Where where, const Trouble& trouble) {
+  Pair pair(where);
+  Failures failures;
   bool injected = true;
   for (std::uint64_t at = 0; injected; ++at) {
-    CAPTURE(at, for_ever);
+    CAPTURE(at, trouble.name, static_cast<int>(where));
     const std::string id = std::to_string(at);
-    const auto answers = pair.run(id, {.at = at, .for_ever = for_ever});
-    injected = answers.injected;
-    CHECK(pair.has(id + "-first") == answers.first.has_value());
-    CHECK(pair.has(id + "-second") == answers.second.has_value());
-    // The second one's thread also commits for both.
-    if (!answers.first) CHECK(answers.first.error().error_class() == ErrorClass::transient);
-    if (!answers.second) CHECK(answers.second.error().code() == Errc::out_of_memory);
-    alone += answers.first && !answers.second ? 1 : 0;
-    together += !answers.first && !answers.second ? 1 : 0;
-    if (!answers.first || !answers.second) CHECK(injected);
+    const auto [first, second, came] = pair.run(id, trouble, at);
+    injected = came;
+    CHECK(pair.has_first(id) == first.has_value());
+    CHECK(pair.has_second(id) == second.has_value());
+    if (!first) CHECK(first.error().error_class() == ErrorClass::transient);
+    if (!second) CHECK(trouble.may_answer(second.error().code()));
+    failures.alone += first && !second ? 1 : 0;
+    failures.together += !first && !second ? 1 : 0;
+    if (!first || !second) CHECK(injected);
   }
-  std::printf("shared, %s: %d failed alone, %d together\n", for_ever ? "for ever" : "once", alone,
-              together);
-  CHECK(alone > 0);
-  CHECK(alone + together > 50);
+  std::printf("shared, %s: %d failed alone, %d together\n", trouble.name.c_str(), failures.alone,
+              failures.together);
   pair.check_sound();
+  return failures;
+}
+
+Trouble starvation(bool for_ever) {
+  return {
+      .name = for_ever ? "for ever from allocation" : "allocation",
+      .begin = [for_ever](std::uint64_t at) { arm_allocations({.at = at, .for_ever = for_ever}); },
+      .end =
+          [] {
+            disarm_allocations();
+            return failed_allocations() > 0;
+          },
+      .may_answer = [](Errc code) { return code == Errc::out_of_memory; }};
 }
 
 }  // namespace
 
 TEST_CASE("memory that runs out in a shared transaction leaves each commit whole or undone",
           "[memory]") {
-  starve_the_second(false);
-  starve_the_second(true);
+  for (const bool for_ever : {false, true}) {
+    const auto second = trouble_pairs(Where::second, starvation(for_ever));
+    CHECK(second.alone > 0);
+    CHECK(second.alone + second.together > 50);
+    const auto first = trouble_pairs(Where::first, starvation(for_ever));
+    CHECK(first.alone + first.together > 0);
+  }
+}
+
+TEST_CASE(
+    "a statement that is interrupted in a shared transaction leaves each commit whole or undone",
+    "[interrupt]") {
+  StatementWatch statements;
+  const Trouble interruption{
+      .name = "statement",
+      .begin = [&](std::uint64_t at) { statements.interrupt(at); },
+      .end = [&] { return statements.end(); },
+      .may_answer = [](Errc code) { return code == Errc::busy || code == Errc::work_failed; }};
+  for (const Where where : {Where::second, Where::first}) {
+    const auto failures = trouble_pairs(where, interruption);
+    CHECK(failures.alone + failures.together > 0);
+  }
 }
 
 TEST_CASE("a job is refused without memory for what the error says", "[memory]") {

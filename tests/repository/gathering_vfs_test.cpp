@@ -50,4 +50,20 @@ TEST_CASE("extensions are loaded by way of the gathering VFS as by the usual one
   own().xDlClose(&own(), library);
 }
 
+TEST_CASE("a database that is mapped into memory is mapped by way of the gathering VFS") {
+  const TempStore at;
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open_v2(at.path().c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                          sqlite::gathering_vfs()) == SQLITE_OK);
+  const auto run = [&](const char* sql) {
+    return sqlite3_exec(db, sql, nullptr, nullptr, nullptr);
+  };
+  CHECK(run("PRAGMA mmap_size=1000000; CREATE TABLE app (note TEXT)") == SQLITE_OK);
+  CHECK(run("INSERT INTO app SELECT hex(randomblob(2000)) FROM pragma_function_list LIMIT 20") ==
+        SQLITE_OK);
+  CHECK(run("SELECT sum(length(note)) FROM app") == SQLITE_OK);
+  CHECK(sqlite3_close(db) == SQLITE_OK);
+  CHECK(RawDatabase(at.path()).text("PRAGMA integrity_check") == "ok");
+}
+
 }  // namespace wallock::test

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "fork.hpp"
 #include "repository_support.hpp"
 #include "wallock/lease_guard.hpp"
 #include "wallock/sqlite.hpp"
@@ -39,7 +40,7 @@ class ForkingWork {
   // The child's answer is its exit status.
   template <class T>
   void end_child(const Result<T>& answer) const {
-    if (child_ == 0) _exit(!answer && answer.error().code() == Errc::forked_handle ? 0 : 1);
+    if (child_ == 0) exit_child(!answer && answer.error().code() == Errc::forked_handle ? 0 : 1);
   }
   // Lets the child go on to its end.
   [[nodiscard]] int child_status() const {
@@ -99,7 +100,7 @@ TEST_CASE("a child that comes back from its parent's work leaves the parent's pa
     db.exec("UPDATE app SET word = word || 'x'");
     return {};
   });
-  if (child == 0) _exit(!done && done.error().code() == Errc::forked_handle ? 0 : 1);
+  if (child == 0) exit_child(!done && done.error().code() == Errc::forked_handle ? 0 : 1);
   CHECK(status == 0);
   CHECK(answer(done) == "ok");
   CHECK(raw.text("PRAGMA integrity_check") == "ok");

@@ -27,8 +27,7 @@ namespace {
   } catch (...) {
     status = 121;
   }
-  if (__llvm_profile_write_file != nullptr) __llvm_profile_write_file();
-  _exit(status);
+  exit_child(status);
 }
 
 int wait_for(pid_t pid) noexcept {
@@ -39,6 +38,11 @@ int wait_for(pid_t pid) noexcept {
 }
 
 }  // namespace
+
+void exit_child(int status) noexcept {
+  if (__llvm_profile_write_file != nullptr) __llvm_profile_write_file();
+  _exit(status);
+}
 
 unsigned draw_seed() {
   const char* const given = std::getenv("RNG_SEED");

@@ -19,6 +19,10 @@ namespace wallock::test {
 // How much is done of something: the number in that variable of the environment, or the default.
 [[nodiscard]] std::uint64_t how_many(const char* variable, std::uint64_t by_default);
 
+// Ends a child that was forked by hand: nothing of its parent's is destroyed, and what it ran
+// counts in a build that counts coverage.
+[[noreturn]] void exit_child(int status) noexcept;
+
 // Memory that this process and its children share; all zero at first.
 template <class T>
 class Shared {
