@@ -1,9 +1,9 @@
 #include "world.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
+#include "first_store.hpp"
 #include "machine_vfs.hpp"
 #include "randomness.hpp"
 
@@ -43,23 +43,6 @@ std::string boot_name(std::uint64_t boot) { return "boot " + std::to_string(boot
 
 bool is_transient(Errc code) { return error_class(code) == ErrorClass::transient; }
 
-// A store in which nothing has happened yet.
-Image fresh_store(const std::string& path, SidecarMemory& sidecar) {
-  seed_randomness(0);
-  sidecar.forget();
-  Trace trace;
-  Machine machine({}, trace, 0, false);
-  machine.set_process(1);
-  Options options;
-  options.clock = std::make_shared<ManualClock>(Instant(std::chrono::hours(1)),
-                                                WallTime(std::chrono::days(20'000)), boot_name(1));
-  {
-    auto opened = sqlite::open_repository(path, options, InstanceId{1}, options.clock);
-    if (!opened) throw std::runtime_error("no store: " + to_string(opened.error()));
-  }
-  return machine.image();
-}
-
 // Either the fresh store, made once, or nothing.
 StoreState first_state(const ManualClock& clock, bool exists) {
   StoreState state;
@@ -71,32 +54,12 @@ StoreState first_state(const ManualClock& clock, bool exists) {
   return state;
 }
 
-constexpr const char* with_sidecar = "/store.db";
-constexpr const char* without_sidecar = "/alone.db";
-
-SidecarMemory& sidecar_in(const std::string& folder) {
-  static SidecarMemory sidecar(folder + with_sidecar);
-  return sidecar;
-}
-
-// A store in which nothing has happened yet, made once.
-const Image& fresh_in(const std::string& folder, bool has_sidecar) {
-  if (has_sidecar) {
-    static const Image fresh = fresh_store(folder + with_sidecar, sidecar_in(folder));
-    return fresh;
-  }
-  // A later version's sidecar, which this one leaves alone.
-  std::ofstream(folder + without_sidecar + "-wallock") << "of a later version";
-  static const Image fresh = fresh_store(folder + without_sidecar, sidecar_in(folder));
-  return fresh;
-}
-
 }  // namespace
 
 World::World(std::uint64_t seed, const std::string& folder, const Planted& planted, Trace& trace,
              Sometimes& sometimes)
     : has_sidecar_(seed % 6 != 5),
-      path_(folder + (has_sidecar_ ? with_sidecar : without_sidecar)),
+      path_(folder + store_name(has_sidecar_)),
       planted_(planted),
       trace_(trace),
       sometimes_(sometimes),
