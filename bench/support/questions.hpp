@@ -13,8 +13,8 @@ namespace wallock::bench {
 [[nodiscard]] std::vector<Question> commit_questions();
 // What a whole job costs: acquire, commit and release as three calls, and as one execute.
 [[nodiscard]] std::vector<Question> job_questions();
-// What delivering one action costs: claim, settle and both, with and without a line of others
-// behind it.
+// What delivering one action costs: claim, settle and both, alone, with a line of others behind it,
+// and with many before it that wait for breakers.
 [[nodiscard]] std::vector<Question> delivery_questions();
 
 }  // namespace wallock::bench

@@ -171,7 +171,8 @@ class WALLOCK_EXPORT Coordinator {
   Status clear_forced(Given<ResourceName> resource);
 
   // Takes due deliveries for one destination, in commit order per resource; none is an empty list.
-  // Resources whose breaker is not CLOSED are passed over without using up an attempt. While
+  // Resources whose breaker is not CLOSED are passed over without using up an attempt; damaged
+  // deliveries become dead letters, and others are taken in their place (docs/outbox.md). While
   // nothing is due it waits for options.wait: a commit or settlement of any process wakes it at
   // once, a delivery that becomes due by its time within a quarter of a second. cancelled
   // (business) if `stop` is requested.

@@ -218,6 +218,7 @@ CREATE TABLE wallock_deliveries (
   resource         TEXT    NOT NULL,
   destination      TEXT    NOT NULL,
   state            INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- ready, blocked, claimed
+  held             INTEGER NOT NULL CHECK (held IN (0, 1)),      -- 1: claims do not look at it
   born             INTEGER NOT NULL,
   due              INTEGER NOT NULL,
   attempt          INTEGER NOT NULL CHECK (attempt >= 0),
@@ -226,13 +227,33 @@ CREATE TABLE wallock_deliveries (
   CHECK (state <> 2 OR (claim_token > 0 AND attempt > 0))
 ) STRICT;
 
--- A claim looks only at rows it can take: one index per state, none holds another state's rows.
+-- A claim looks only at rows it can take: one index per state, none holds another state's rows, nor
+-- any that wait for their breaker. (The position is in each, as the rowid.)
 CREATE INDEX wallock_deliveries_ready
-  ON wallock_deliveries (destination, due, position) WHERE state = 0;
+  ON wallock_deliveries (destination, due) WHERE state = 0 AND held = 0;
 CREATE INDEX wallock_deliveries_claimed
-  ON wallock_deliveries (destination, claim_expires_at, position) WHERE state = 2;
+  ON wallock_deliveries (destination, claim_expires_at) WHERE state = 2 AND held = 0;
 -- Who is next in line for a resource.
-CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource, position);
+CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource);
+
+-- The first of a resource's line is held while the breaker is not CLOSED. A claim that meets one
+-- which is not held sets it itself; what closes the breaker, by whatever hand, lets it go. `held`
+-- only spares claims the look: what they take they check.
+CREATE TRIGGER wallock_breakers_hold_deliveries
+AFTER UPDATE ON wallock_breakers
+BEGIN
+  UPDATE wallock_deliveries SET held = (NEW.state <> 0)
+  WHERE position = (SELECT min(position) FROM wallock_deliveries WHERE resource = NEW.resource)
+    AND held <> (NEW.state <> 0);
+END;
+
+CREATE TRIGGER wallock_breakers_new_holds_deliveries
+AFTER INSERT ON wallock_breakers
+BEGIN
+  UPDATE wallock_deliveries SET held = (NEW.state <> 0)
+  WHERE position = (SELECT min(position) FROM wallock_deliveries WHERE resource = NEW.resource)
+    AND held <> (NEW.state <> 0);
+END;
 
 -- A delivery leaves the outbox only with its last record, and is sealed only under its current
 -- claim. (The record is the one just appended.) FAIL, not ABORT, for which SQLite would keep a

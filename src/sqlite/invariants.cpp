@@ -77,6 +77,12 @@ class Check {
   [[nodiscard]] Status deliveries();
   [[nodiscard]] Status dead_letters();
 
+  // True if the records tell that the resource's breaker is not CLOSED.
+  [[nodiscard]] bool is_held_back(const std::string& resource) const {
+    const auto told = state_.resources().find(resource);
+    return told != state_.resources().end() && told->second.breaker.state != BreakerState::closed;
+  }
+
   sqlite3* db_;
   DerivedState state_;
   std::vector<Violation> found_;
@@ -193,7 +199,8 @@ Status Check::deliveries() {
   auto missing = state_.deliveries();
   auto done = each(
       "SELECT d.position, d.resource, d.state, d.attempt, d.claim_token, d.claim_expires_at, "
-      "d.destination = p.destination FROM wallock_deliveries AS d LEFT JOIN wallock_payloads AS p "
+      "d.destination = p.destination, d.held FROM wallock_deliveries AS d LEFT JOIN "
+      "wallock_payloads AS p "
       "ON p.position = d.position",
       [&](const Query& query) {
         const std::uint64_t position = position_of(query, 0);
@@ -211,7 +218,12 @@ Status Check::deliveries() {
         const bool in_time = !queue || !told->second.claim ||
                              told->second.claim.epoch() < state_.epoch() ||
                              query.instant(5) == told->second.claim_until;
-        if (!right || !in_time) broken(Invariant::delivery_row, position, query.text(1));
+        // Only what waits for its breaker may be held.
+        const bool may_be_seen =
+            query.integer(7) == 0 ||
+            (queue && queue != rules::QueueState::blocked && is_held_back(told->second.resource));
+        if (!right || !in_time || !may_be_seen)
+          broken(Invariant::delivery_row, position, query.text(1));
         if (told != missing.end()) missing.erase(told);
       });
   for (const auto& [position, told] : missing)

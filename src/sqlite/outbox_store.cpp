@@ -1,10 +1,28 @@
 #include "sqlite/outbox_store.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "sqlite/sql_error.hpp"
+
 namespace wallock::sqlite {
 namespace {
 
 using rules::DeliveryRow;
 using rules::QueueState;
+
+// Column of the claimable rows: whether the row may be claimed.
+constexpr int breaker_column = 8;
+enum Breaker : std::int64_t { closed = 0, not_closed = 1 };
+
+// A name that could not be read for want of memory is no damage.
+bool is_out_of_memory(sqlite3* db) { return sqlite3_errcode(db) == SQLITE_NOMEM; }
+
+// A number that is none is more than any policy allows.
+std::uint32_t to_attempts(std::int64_t value) {
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(value < 0 ? most : std::min(value, most));
+}
 
 std::optional<DeliveryRow> read_row(const Query& query) {
   auto resource = ResourceName::parse(query.text(1));
@@ -14,7 +32,7 @@ std::optional<DeliveryRow> read_row(const Query& query) {
                      .state = static_cast<QueueState>(query.integer(2)),
                      .born = query.instant(3),
                      .due = query.instant(4),
-                     .attempt = static_cast<std::uint32_t>(query.integer(5)),
+                     .attempt = to_attempts(query.integer(5)),
                      .claim_token = query.token(6),
                      .claim_expires_at = query.instant(7)};
 }
@@ -26,28 +44,38 @@ Status OutboxStore::enqueue(sqlite3* db, std::uint64_t position, const ResourceN
   return Query(db, enqueue_, position, resource.str(), destination.str(), now).run();
 }
 
-Status OutboxStore::collect(sqlite3* db, Statement& statement, const Destination& destination,
-                            std::uint32_t limit, Instant now, std::vector<ClaimableRow>& rows) {
-  Query query(db, statement, destination.str(), now, limit);
-  for (;;) {
+Status OutboxStore::look(sqlite3* db, Statement& statement, const Destination& destination,
+                         std::uint32_t limit, Instant now, Looked& looked) {
+  Query query(db, statement, destination.str(), now);
+  while (looked.rows.size() < limit) {
     const auto row = query.step();
     if (!row) return fail(row.error());
     if (!*row) return {};
-    auto read = read_row(query);
-    if (!read) return fail(Errc::store_corrupt);
-    rows.push_back({.row = *std::move(read), .destination = destination});
+    const std::int64_t breaker = query.integer(breaker_column);
+    if (breaker == not_closed) {
+      looked.to_hold.push_back(static_cast<std::uint64_t>(query.integer(0)));
+    } else if (auto read = read_row(query); read && breaker == closed) {
+      looked.rows.push_back({.row = *std::move(read), .destination = destination});
+    } else if (is_out_of_memory(db)) {
+      return fail(Errc::out_of_memory);
+    }
   }
+  return {};
 }
 
 Result<std::vector<ClaimableRow>> OutboxStore::claimable(sqlite3* db,
                                                          const Destination& destination,
                                                          std::uint32_t limit, Instant now) {
-  std::vector<ClaimableRow> rows;
-  if (auto ok = collect(db, expired_, destination, limit, now, rows); !ok) return fail(ok.error());
-  const auto left = limit - static_cast<std::uint32_t>(rows.size());
-  if (left == 0) return rows;
-  if (auto ok = collect(db, ready_, destination, left, now, rows); !ok) return fail(ok.error());
-  return rows;
+  Looked looked;
+  for (Statement* const statement : {&expired_, &ready_}) {
+    if (looked.rows.size() >= limit) break;
+    auto ok = look(db, *statement, destination, limit, now, looked);
+    if (!ok) return fail(ok.error());
+  }
+  for (const std::uint64_t position : looked.to_hold) {
+    if (auto ok = Query(db, hold_, position).run(); !ok) return fail(ok.error());
+  }
+  return std::move(looked.rows);
 }
 
 Result<std::optional<DeliveryRow>> OutboxStore::find(sqlite3* db, std::uint64_t position) {
@@ -60,14 +88,20 @@ Result<std::optional<DeliveryRow>> OutboxStore::find(sqlite3* db, std::uint64_t 
   return read;
 }
 
-Result<OutboxStore::Content> OutboxStore::content(sqlite3* db, std::uint64_t position) {
+Result<std::optional<OutboxStore::Content>> OutboxStore::content(sqlite3* db,
+                                                                 std::uint64_t position) {
+  // A statement that cannot be prepared says nothing about this row: without the native code.
+  if (const int result = content_.prepare(db); result != SQLITE_OK) {
+    return fail(sql_error(result).code());
+  }
   Query query(db, content_, position);
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row) return fail(Errc::store_corrupt);
+  if (!*row) return std::optional<Content>();
   auto id = ActionId::parse(query.text(0));
-  if (!id) return fail(Errc::store_corrupt);
   const auto payload = query.bytes(1);
+  if ((!id || payload.empty()) && is_out_of_memory(db)) return fail(Errc::out_of_memory);
+  if (!id) return std::optional<Content>();
   return Content{.action_id = *std::move(id),
                  .payload = std::string(payload.begin(), payload.end())};
 }
@@ -84,11 +118,10 @@ Status OutboxStore::remove(sqlite3* db, const DeliveryRow& row) {
 }
 
 Status OutboxStore::bury(sqlite3* db, const DeliveryRow& row, WallTime now) {
-  if (auto ok = Query(db, bury_, row.position, std::int64_t{now.time_since_epoch().count()}).run();
-      !ok) {
-    return ok;
-  }
-  return remove(db, row);
+  auto buried =
+      Query(db, bury_, row.position, std::int64_t{now.time_since_epoch().count()}, row.attempt)
+          .run();
+  return buried ? remove(db, row) : buried;
 }
 
 }  // namespace wallock::sqlite

@@ -25,17 +25,20 @@ class OutboxStore {
                                const Destination& destination, Instant now);
 
   // Rows that a claim may take now, oldest ends of claims first, then by due time: at most `limit`.
-  // Resources whose breaker is not CLOSED are passed over.
+  // Resources whose breaker is not CLOSED are passed over, and held, so that the next claim does
+  // not meet them; a row without a readable name is passed over.
   [[nodiscard]] Result<std::vector<ClaimableRow>> claimable(sqlite3* db,
                                                             const Destination& destination,
                                                             std::uint32_t limit, Instant now);
   [[nodiscard]] Result<std::optional<rules::DeliveryRow>> find(sqlite3* db, std::uint64_t position);
-  // The action id and payload of a recorded action.
+  // The action id and payload of a recorded action; empty if either is gone or is none. If SQLite
+  // finds a page of them damaged: store_corrupt with its code (`native`), and the transaction
+  // writes nothing more.
   struct Content {
     ActionId action_id;
     std::string payload;
   };
-  [[nodiscard]] Result<Content> content(sqlite3* db, std::uint64_t position);
+  [[nodiscard]] Result<std::optional<Content>> content(sqlite3* db, std::uint64_t position);
 
   [[nodiscard]] Status update(sqlite3* db, const rules::DeliveryRow& row);
   // Takes the row out and lets the next of its resource become ready.
@@ -44,36 +47,39 @@ class OutboxStore {
   [[nodiscard]] Status bury(sqlite3* db, const rules::DeliveryRow& row, WallTime now);
 
  private:
-  [[nodiscard]] Status collect(sqlite3* db, Statement& statement, const Destination& destination,
-                               std::uint32_t limit, Instant now, std::vector<ClaimableRow>& rows);
+  struct Looked {
+    std::vector<ClaimableRow> rows;      // that may be claimed
+    std::vector<std::uint64_t> to_hold;  // that wait for their breaker
+  };
+  [[nodiscard]] Status look(sqlite3* db, Statement& statement, const Destination& destination,
+                            std::uint32_t limit, Instant now, Looked& looked);
 
 #define WALLOCK_DELIVERY_COLUMNS                                               \
   "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
-  "d.claim_expires_at, d.destination"
+  "d.claim_expires_at"
 
-#define WALLOCK_DELIVERIES_WITH_BREAKER                     \
-  " FROM wallock_deliveries AS d "                          \
-  "JOIN wallock_resources AS r ON r.resource = d.resource " \
-  "LEFT JOIN wallock_breakers AS b ON b.resource = d.resource "
-
-// What is_legal asks of a CLOSED row: one that is not legal is passed over like an open one.
-#define WALLOCK_BREAKER_CLOSED                                                        \
-  "CASE WHEN b.resource IS NULL THEN r.has_breaker = 0 ELSE r.has_breaker = 1 "       \
-  "AND b.state = 0 AND b.forced = 0 AND b.probe_token IS NULL AND b.interval_ns = 0 " \
-  "AND b.failed_probes = 0 AND b.timeouts BETWEEN 0 AND 4294967295 END "
+// Whether the row may be claimed: 0 if its breaker is CLOSED, 1 if it is not, 2 if there is one
+// that the resource's row does not tell of, which no change to a breaker's row would mend. What
+// is_legal asks of a CLOSED row: one that is not legal is passed over like an open one.
+#define WALLOCK_CLAIMABLE_ROWS                                                   \
+  "SELECT " WALLOCK_DELIVERY_COLUMNS                                             \
+  ", CASE WHEN r.has_breaker = 0 THEN (b.resource IS NOT NULL) * 2 "             \
+  "ELSE b.resource IS NULL OR b.state <> 0 OR b.forced <> 0 "                    \
+  "OR b.probe_token IS NOT NULL OR b.interval_ns <> 0 OR b.failed_probes <> 0 "  \
+  "OR b.timeouts NOT BETWEEN 0 AND 4294967295 END FROM wallock_deliveries AS d " \
+  "JOIN wallock_resources AS r ON r.resource = d.resource "                      \
+  "LEFT JOIN wallock_breakers AS b ON b.resource = d.resource WHERE d.destination = ?1 "
 
   Statement enqueue_{
-      "INSERT INTO wallock_deliveries (position, resource, destination, state, born, due, attempt, "
-      "claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
-      "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), ?4, ?4, 0, 0, 0)"};
-  Statement expired_{"SELECT " WALLOCK_DELIVERY_COLUMNS WALLOCK_DELIVERIES_WITH_BREAKER
-                     "WHERE d.state = 2 AND d.destination = ?1 AND d.claim_expires_at <= ?2 "
-                     "AND " WALLOCK_BREAKER_CLOSED
-                     "ORDER BY d.claim_expires_at, d.position LIMIT ?3"};
-  Statement ready_{
-      "SELECT " WALLOCK_DELIVERY_COLUMNS WALLOCK_DELIVERIES_WITH_BREAKER
-      "WHERE d.state = 0 AND d.destination = ?1 AND d.due <= ?2 AND " WALLOCK_BREAKER_CLOSED
-      "ORDER BY d.due, d.position LIMIT ?3"};
+      "INSERT INTO wallock_deliveries (position, resource, destination, state, held, born, due, "
+      "attempt, claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
+      "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), 0, ?4, ?4, 0, 0, 0)"};
+  Statement expired_{WALLOCK_CLAIMABLE_ROWS
+                     "AND d.state = 2 AND d.held = 0 AND d.claim_expires_at <= ?2 "
+                     "ORDER BY d.claim_expires_at, d.position"};
+  Statement ready_{WALLOCK_CLAIMABLE_ROWS
+                   "AND d.state = 0 AND d.held = 0 AND d.due <= ?2 ORDER BY d.due, d.position"};
+  Statement hold_{"UPDATE wallock_deliveries SET held = 1 WHERE position = ?1"};
   Statement find_{"SELECT " WALLOCK_DELIVERY_COLUMNS
                   " FROM wallock_deliveries AS d WHERE d.position = ?1"};
   Statement content_{
@@ -88,8 +94,8 @@ class OutboxStore {
       "(SELECT min(position) FROM wallock_deliveries WHERE resource = ?1)"};
   Statement bury_{
       "INSERT INTO wallock_dead_letters (position, resource, destination, attempts, recorded_at) "
-      "SELECT position, resource, destination, attempt, ?2 FROM wallock_deliveries "
-      "WHERE position = ?1"};
+      "SELECT position, resource, destination, ?3, ?2 FROM wallock_deliveries "
+      "WHERE position = ?1 ON CONFLICT (position) DO NOTHING"};
 };
 
 }  // namespace wallock::sqlite

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view golden = WALLOCK_TEST_DATA_DIR "/store_v1.db";
 constexpr std::string_view golden_root =
-    "c86420e3eccdbaefdf1d933977aa188cfebd5f9d2bd3119beec7fb200986952a";
+    "5a6ec026b9012c2cc9a7d458befb6c99abfca2b4a08aa52112696c6ad808dea1";
 
 // A copy of the file, and a clock that goes on where its own stood.
 class OldStore : public TempStore {

@@ -156,7 +156,7 @@ TEST_CASE("check_invariants names every planted row that is not what the ledger 
       {"UPDATE wallock_deliveries SET resource = 'post' WHERE position = 45", "delivery_row"},
       {"UPDATE wallock_deliveries SET destination = 'x' WHERE position = 45", "delivery_row"},
       {"DELETE FROM wallock_deliveries WHERE position = 51", "delivery_row"},
-      {"INSERT INTO wallock_deliveries VALUES (3, 'account', 'bank', 0, 0, 0, 0, 0, 0)",
+      {"INSERT INTO wallock_deliveries VALUES (3, 'account', 'bank', 0, 0, 0, 0, 0, 0, 0)",
        "delivery_row"},
       {"DELETE FROM wallock_dead_letters WHERE position = 54", "dead_letter_row"},
       {"UPDATE wallock_dead_letters SET attempts = 1 WHERE position = 42", "dead_letter_row"},

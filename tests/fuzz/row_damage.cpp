@@ -27,9 +27,9 @@ constexpr std::string_view events[] = {"position", "kind",    "resource",    "ac
                                        "actor",    "detail",  "recorded_at", "leaf_hash", "nodes"};
 constexpr std::string_view payloads[] = {"position",    "token",        "fence",         "salt",
                                          "destination", "amount_units", "amount_places", "payload"};
-constexpr std::string_view deliveries[] = {"position", "resource",    "destination",
-                                           "state",    "born",        "due",
-                                           "attempt",  "claim_token", "claim_expires_at"};
+constexpr std::string_view deliveries[] = {
+    "position", "resource",    "destination",      "state", "born", "due",
+    "attempt",  "claim_token", "claim_expires_at", "held"};
 constexpr std::string_view schema[] = {"name", "rootpage", "sql", "type", "tbl_name"};
 
 constexpr Table tables[] = {{"wallock_resources", resources},

@@ -201,22 +201,4 @@ TEST_CASE("a row that is no lease is not shown as one, and nothing is done with 
   CHECK(answer(t.store.leases()) == "store_corrupt");
 }
 
-TEST_CASE("a delivery without its content or its resource is not shown, and not settled") {
-  Tampered t;
-  const auto send = [&](const std::string& id) {
-    return answer(t.store.execute(id, sent(id, "payload", "shop")));
-  };
-  const auto claim = [&] { return t.store.claim({.destination = "shop"}); };
-  REQUIRE(send("whole") == "ok");
-  const auto claimed = claim().value();
-  REQUIRE(claimed.size() == 1);
-  t.raw.must("UPDATE wallock_deliveries SET resource = '' WHERE resource = 'whole'");
-  CHECK(answer(t.store.settle(claimed.front(), DeliveryOutcome::delivered())) == "store_corrupt");
-  REQUIRE(send("empty") == "ok");
-  t.raw.must(
-      "DELETE FROM wallock_payloads WHERE position = (SELECT max(position) FROM "
-      "wallock_payloads)");
-  CHECK(answer(claim()) == "store_corrupt");
-}
-
 }  // namespace wallock::test

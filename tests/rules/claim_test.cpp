@@ -95,6 +95,32 @@ TEST_CASE("a claim whose attempts or age ran out takes the delivery out of the o
   }
 }
 
+TEST_CASE("a damaged delivery is taken out under its own claim, or none if that cannot be right") {
+  struct Case {
+    DeliveryRow row;
+    FencingToken told;
+  };
+  DeliveryRow from_the_future = claimed_row();
+  from_the_future.claim_token = token(1000);
+  const Case cases[] = {{ready_row(), {}},
+                        {claimed_row(), token(900)},
+                        {tried(claimed_row(), 4), token(900)},
+                        {from_the_future, {}}};
+  for (const Case& c : cases) {
+    const auto decision = rules::decide_damaged(c.row, command, token(1000));
+    REQUIRE(decision);
+    CHECK(decision->way == Way::dead);
+    CHECK(decision->next == c.row);
+    CHECK(decision->entry == LedgerEntry{.kind = RecordKind::delivery_dead,
+                                         .resource = resource(),
+                                         .token = c.told,
+                                         .state = ActionState::quarantined,
+                                         .subject = 40,
+                                         .actor = "relay",
+                                         .detail = "damaged"});
+  }
+}
+
 TEST_CASE("a delivery whose age does not fit its clock is not taken for old") {
   DeliveryRow from_the_future = ready_row();
   from_the_future.born = Instant::max();

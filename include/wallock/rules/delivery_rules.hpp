@@ -178,6 +178,18 @@ inline Duration retry_wait(const DeliveryRow& row, const SettleCommand& command,
   return decision;
 }
 
+// Takes a claimable row out (way dead, "damaged") whose content is gone or cannot be read, or whose
+// own fields cannot be right: decide_claim found its claim token at or above the one to come. The
+// record tells the row's token unless that is such a one.
+[[nodiscard]] inline Result<DeliveryDecision> decide_damaged(const DeliveryRow& row,
+                                                             const ClaimCommand& command,
+                                                             FencingToken claim_token) {
+  auto decision = detail::dead(
+      row, row.claim_token < claim_token ? row.claim_token : FencingToken(), "damaged");
+  if (decision) decision->entry.actor = command.holder.str();
+  return decision;
+}
+
 // Carries out the outcome if the claim token is still the row's own; claim_lost otherwise, also
 // for a row that is gone (empty). The end of the claim does not matter as long as nobody else
 // claimed. invariant_violated (security) for a row that was never claimed.
