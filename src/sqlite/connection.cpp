@@ -24,20 +24,20 @@ constexpr int flags_for(Access access) {
 
 Error setting_refused(const char* name) { return invalid(Errc::setting_refused, name); }
 
-int deny_all(void*, int, const char*, const char*, const char*, const char*) { return SQLITE_DENY; }
+}  // namespace
 
 // Closes a connection that statements still belong to: kept by the application's work, or by
 // virtual tables of its own. SQLite keeps what they need until the last one is finalized;
 // SQLiteCpp's way of closing would end the process here. A new authorizer has every statement
 // prepared anew before its next step, which a closed connection refuses: nothing is written through
 // them outside of a commit.
-void retire(std::unique_ptr<SQLite::Database> database) noexcept {
+void Connection::retire(std::unique_ptr<SQLite::Database> database) noexcept {
   sqlite3* const db = database->getHandle();
   sqlite3_busy_handler(db, nullptr, nullptr);
   sqlite3_commit_hook(db, nullptr, nullptr);
   sqlite3_rollback_hook(db, nullptr, nullptr);
   sqlite3_wal_hook(db, nullptr, nullptr);
-  sqlite3_set_authorizer(db, &deny_all, nullptr);
+  sqlite3_set_authorizer(db, &Connection::on_authorize, nullptr);
   sqlite3_close_v2(db);
   // Its destructor would close again, so it is never run.
   SQLite::Database* const kept = database.release();
@@ -50,8 +50,6 @@ void retire(std::unique_ptr<SQLite::Database> database) noexcept {
     return;  // it is out of sight of those who look for leaks then, and that is all
   }
 }
-
-}  // namespace
 
 Connection::Connection(const std::string& path, int flags, const Clock& clock, Instant deadline)
     : clock_(clock),
@@ -205,6 +203,7 @@ void Connection::on_rollback(void* self) { static_cast<Connection*>(self)->rolle
 
 int Connection::on_authorize(void* self, int action, const char* first, const char* second,
                              const char* database, const char* /*trigger*/) {
+  if (self == nullptr) return SQLITE_DENY;  // of a connection that is closed
   auto& connection = *static_cast<Connection*>(self);
   if (!connection.confined_ || work_may(action, first, second, database)) return SQLITE_OK;
   connection.refused_ = true;

@@ -72,6 +72,7 @@ class Connection {
   [[nodiscard]] Status configure(Access access);
   [[nodiscard]] Status set_and_check(const char* name, std::int64_t value);
 
+  static void retire(std::unique_ptr<SQLite::Database> database) noexcept;
   static int on_busy(void* self, int calls);
   static int on_commit(void* self);
   static void on_rollback(void* self);
