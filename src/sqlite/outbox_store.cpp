@@ -47,6 +47,7 @@ Status OutboxStore::enqueue(sqlite3* db, std::uint64_t position, const ResourceN
 Status OutboxStore::look(sqlite3* db, Statement& statement, const Destination& destination,
                          std::uint32_t limit, Instant now, Looked& looked) {
   Query query(db, statement, destination.str(), now);
+  // A name that could not be read for want of memory is told by the next step.
   while (looked.rows.size() < limit) {
     const auto row = query.step();
     if (!row) return fail(row.error());
@@ -56,8 +57,6 @@ Status OutboxStore::look(sqlite3* db, Statement& statement, const Destination& d
       looked.to_hold.push_back(static_cast<std::uint64_t>(query.integer(0)));
     } else if (auto read = read_row(query); read && breaker == closed) {
       looked.rows.push_back({.row = *std::move(read), .destination = destination});
-    } else if (is_out_of_memory(db)) {
-      return fail(Errc::out_of_memory);
     }
   }
   return {};
