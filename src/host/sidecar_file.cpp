@@ -55,13 +55,15 @@ void share_sidecar(int file, const std::string& database) noexcept {
   if ((own.st_mode & permission_bits) != mode) static_cast<void>(fchmod(file, mode));
 }
 
+// Between two steps others may make the file, and its maker may take it away again.
 int open_sidecar(const std::string& database) {
   const std::string sidecar = sidecar_path(database);
-  int file = open_existing(sidecar);
-  if (file < 0 && errno == ENOENT) {
+  int file = -1;
+  do {
+    file = open_existing(sidecar);
+    if (file >= 0 || errno != ENOENT) break;
     file = create(sidecar, database);
-    if (file < 0 && errno == EEXIST) file = open_existing(sidecar);
-  }
+  } while (file < 0 && errno == EEXIST);
   struct stat found{};
   if (file < 0 || (fstat(file, &found) == 0 && S_ISREG(found.st_mode))) return file;
   close(file);
