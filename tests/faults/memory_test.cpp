@@ -27,18 +27,6 @@ std::size_t open_files() {
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
-Trouble starvation(bool for_ever) {
-  return {
-      .name = for_ever ? "for ever from allocation" : "allocation",
-      .begin = [for_ever](std::uint64_t at) { arm_allocations({.at = at, .for_ever = for_ever}); },
-      .end =
-          [] {
-            disarm_allocations();
-            return failed_allocations() > 0;
-          },
-      .may_answer = [](Errc code) { return code == Errc::out_of_memory; }};
-}
-
 // Every allocation if asked for; else some of each step, others of it in each scenario. Openings
 // make thousands, and are alike.
 bool soaks() { return std::getenv("WALLOCK_SOAK_MEMORY") != nullptr; }

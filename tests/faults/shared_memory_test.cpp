@@ -141,18 +141,6 @@ Failures trouble_pairs(Where where, const Trouble& trouble) {
   return failures;
 }
 
-Trouble starvation(bool for_ever) {
-  return {
-      .name = for_ever ? "for ever from allocation" : "allocation",
-      .begin = [for_ever](std::uint64_t at) { arm_allocations({.at = at, .for_ever = for_ever}); },
-      .end =
-          [] {
-            disarm_allocations();
-            return failed_allocations() > 0;
-          },
-      .may_answer = [](Errc code) { return code == Errc::out_of_memory; }};
-}
-
 }  // namespace
 
 TEST_CASE("memory that runs out in a shared transaction leaves each commit whole or undone",

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "allocations.hpp"
 #include "catch.hpp"
 #include "faulty_play.hpp"
 #include "sqlite/invariants.hpp"
@@ -66,6 +67,18 @@ class Stepwise {
 };
 
 }  // namespace
+
+Trouble starvation(bool for_ever) {
+  return {
+      .name = for_ever ? "for ever from allocation" : "allocation",
+      .begin = [for_ever](std::uint64_t at) { arm_allocations({.at = at, .for_ever = for_ever}); },
+      .end =
+          [] {
+            disarm_allocations();
+            return failed_allocations() > 0;
+          },
+      .may_answer = [](Errc code) { return code == Errc::out_of_memory; }};
+}
 
 Place::Place(const Scenario& scenario, std::size_t steps)
     : stage(folder_.path(), Durability::commits) {

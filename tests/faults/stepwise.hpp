@@ -23,6 +23,9 @@ struct Trouble {
   bool (*may_answer)(Errc code);
 };
 
+// Memory that runs out at one allocation, or from it on.
+[[nodiscard]] Trouble starvation(bool for_ever);
+
 struct Tally {
   std::uint64_t injected = 0;
   std::uint64_t surfaced = 0;

@@ -177,6 +177,8 @@ MUTANTS = [
      "shared_.flush_line->broke();", "", "simulation *flush*"),
     ("a log is not written again after a failed flush", STORE + "writer.cpp",
      "if (log_suspect_) mend_log();", "", "simulation *flush*"),
+    ("the lanes of a process share a file handle", STORE + "flusher.cpp",
+     "Log& log = logs_[lane];", "Log& log = logs_[lane * 0];", "faults a flush in one lane*"),
     ("who cannot flush tells nobody", STORE + "flusher.cpp",
      "if (line != nullptr) line->broke();", "", "simulation *flush*"),
     ("a guard that cannot be made leaves its lease", "src/coordinator/lease_guard.cpp",

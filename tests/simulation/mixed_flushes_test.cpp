@@ -1,45 +1,27 @@
 // Processes that flush for each other beside one that flushes for itself: what that one answers
 // lasts too, although it may rest on what another has committed and not flushed.
-#include <chrono>
-#include <memory>
 #include <string>
 
 #include "catch.hpp"
-#include "machine.hpp"
-#include "machine_vfs.hpp"
-#include "names_only.hpp"
+#include "ground.hpp"
 #include "sidecar_memory.hpp"
-#include "sqlite/open_repository.hpp"
-#include "wallock/manual_clock.hpp"
 
 namespace wallock::test {
 namespace {
 
-using std::chrono::seconds;
-
-class Mixture {
+class Mixture : public Ground {
  public:
-  explicit Mixture(std::uint64_t seed) : machine({}, trace_, seed, false) {
-    use_machine_vfs();
+  explicit Mixture(std::uint64_t seed) : Ground(seed, "/store.db"), sidecar_(path) {
     sidecar_.forget();
     machine.on_death([this] { sidecar_.keep(); });
   }
 
-  sqlite::OpenedRepository open(int process, bool shares, Durability durability) {
-    machine.set_process(process);
-    Options options;
-    options.clock = clock_;
-    options.durability = durability;
-    options.share_flushes = shares;
-    return sqlite::open_repository(path_, options, instance_of(process), clock_).value();
+  [[nodiscard]] sqlite::OpenedRepository open(int process, bool shares, Durability durability) {
+    return Ground::open(process, shares, durability).value();
   }
-  Result<Committed> execute(sqlite::OpenedRepository& opened, int process, const std::string& id) {
-    machine.set_process(process);
-    const auto action = ActionRequest::create({.id = id}).value();
-    return opened.repository->execute({.resource = ResourceName::parse("r").value(),
-                                       .holder = HolderId::parse("h").value(),
-                                       .instance = instance_of(process)},
-                                      std::span(&action, 1), {}, clock_->now() + seconds(1));
+  [[nodiscard]] Result<Committed> execute(sqlite::OpenedRepository& opened, int process,
+                                          const std::string& id) {
+    return Ground::execute(opened, process, "r", id);
   }
   // The process commits, and dies before the log is flushed: the rows are there for all to see.
   void commit_and_die(sqlite::OpenedRepository opened, int process, const std::string& id) {
@@ -53,27 +35,9 @@ class Mixture {
     machine.bury(process);
     sidecar_.put_back();
   }
-  void restart() {
-    machine.restart();
-    clock_->reboot("another boot");
-  }
 
  private:
-  static InstanceId instance_of(int process) {
-    return InstanceId{static_cast<std::uint64_t>(process)};
-  }
-  static const NamesOnly& folder() {
-    static const NamesOnly made;
-    return made;
-  }
-
-  const std::string path_ = folder().path() + "/store.db";
-  SidecarMemory sidecar_{path_};
-  Trace trace_;
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-
- public:
-  Machine machine;
+  SidecarMemory sidecar_;
 };
 
 }  // namespace
