@@ -21,6 +21,9 @@ BEGIN
   SELECT RAISE(ABORT, 'wallock: the epoch never falls');
 END;
 
+-- No CHECK lists more than two values after IN: for three or more SQLite builds a table in memory,
+-- for each row that is written. Ranges cost nothing.
+--
 -- Of this row and of those below: INSERT OR REPLACE deletes a row without firing its delete trigger
 -- unless the connection has recursive triggers, as the library's have; so what may not be replaced
 -- is refused on insert. (Not so in the ledger, where every record would pay for it: the hashes
@@ -214,25 +217,22 @@ CREATE TABLE wallock_payloads (
 
 -- The outbox: the mutable part of an action's way out. The row leaves when the way ends.
 CREATE TABLE wallock_deliveries (
-  position         INTEGER NOT NULL PRIMARY KEY,
-  resource         TEXT    NOT NULL,
-  destination      TEXT    NOT NULL,
-  state            INTEGER NOT NULL CHECK (state IN (0, 1, 2)),  -- ready, blocked, claimed
-  held             INTEGER NOT NULL CHECK (held IN (0, 1)),      -- 1: claims do not look at it
-  born             INTEGER NOT NULL,
-  due              INTEGER NOT NULL,
-  attempt          INTEGER NOT NULL CHECK (attempt >= 0),
-  claim_token      INTEGER NOT NULL CHECK (claim_token >= 0),
-  claim_expires_at INTEGER NOT NULL,
+  position    INTEGER NOT NULL PRIMARY KEY,
+  resource    TEXT    NOT NULL,
+  destination TEXT    NOT NULL,
+  state       INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),  -- ready, blocked, claimed
+  held        INTEGER NOT NULL CHECK (held IN (0, 1)),         -- 1: claims do not look at it
+  born        INTEGER NOT NULL,
+  due         INTEGER NOT NULL,  -- not claimed before: of a claimed one, the end of its claim
+  attempt     INTEGER NOT NULL CHECK (attempt >= 0),
+  claim_token INTEGER NOT NULL CHECK (claim_token >= 0),
   CHECK (state <> 2 OR (claim_token > 0 AND attempt > 0))
 ) STRICT;
 
--- A claim looks only at rows it can take: one index per state, none holds another state's rows, nor
--- any that wait for their breaker. (The position is in each, as the rowid.)
-CREATE INDEX wallock_deliveries_ready
-  ON wallock_deliveries (destination, due) WHERE state = 0 AND held = 0;
-CREATE INDEX wallock_deliveries_claimed
-  ON wallock_deliveries (destination, claim_expires_at) WHERE state = 2 AND held = 0;
+-- A claim looks only at rows it can take: none that wait for one before them or for their breaker.
+-- (The position is in the index, as the rowid.)
+CREATE INDEX wallock_deliveries_due
+  ON wallock_deliveries (destination, due) WHERE state <> 1 AND held = 0;
 -- Who is next in line for a resource.
 CREATE INDEX wallock_deliveries_line ON wallock_deliveries (resource);
 
@@ -260,13 +260,11 @@ END;
 -- journal of every settlement: a refused row ends a longer statement, what left before it has left.
 CREATE TRIGGER wallock_deliveries_leave_gate
 BEFORE DELETE ON wallock_deliveries
+WHEN (SELECT subject = OLD.position
+             AND (kind = 43 OR (kind = 41 AND OLD.state = 2 AND token = OLD.claim_token))
+      FROM wallock_lease_queue_events ORDER BY position DESC LIMIT 1) IS NOT 1
 BEGIN
-  SELECT RAISE(FAIL, 'wallock: left without its record or its claim')
-  WHERE NOT EXISTS (
-    SELECT 1 FROM wallock_lease_queue_events
-    WHERE position = (SELECT max(position) FROM wallock_lease_queue_events)
-      AND subject = OLD.position
-      AND (kind = 43 OR (kind = 41 AND OLD.state = 2 AND token = OLD.claim_token)));
+  SELECT RAISE(FAIL, 'wallock: left without its record or its claim');
 END;
 
 -- Deliveries that were given up, with their last state, for people to look at.

@@ -198,7 +198,7 @@ Status Check::strangers() {
 Status Check::deliveries() {
   auto missing = state_.deliveries();
   auto done = each(
-      "SELECT d.position, d.resource, d.state, d.attempt, d.claim_token, d.claim_expires_at, "
+      "SELECT d.position, d.resource, d.state, d.attempt, d.claim_token, d.due, "
       "d.destination = p.destination, d.held FROM wallock_deliveries AS d LEFT JOIN "
       "wallock_payloads AS p "
       "ON p.position = d.position",

@@ -12,7 +12,7 @@ using rules::DeliveryRow;
 using rules::QueueState;
 
 // Column of the claimable rows: whether the row may be claimed.
-constexpr int breaker_column = 8;
+constexpr int breaker_column = 7;
 enum Breaker : std::int64_t { closed = 0, not_closed = 1 };
 
 // A name that could not be read for want of memory is no damage.
@@ -33,8 +33,7 @@ std::optional<DeliveryRow> read_row(const Query& query) {
                      .born = query.instant(3),
                      .due = query.instant(4),
                      .attempt = to_attempts(query.integer(5)),
-                     .claim_token = query.token(6),
-                     .claim_expires_at = query.instant(7)};
+                     .claim_token = query.token(6)};
 }
 
 }  // namespace
@@ -44,9 +43,9 @@ Status OutboxStore::enqueue(sqlite3* db, std::uint64_t position, const ResourceN
   return Query(db, enqueue_, position, resource.str(), destination.str(), now).run();
 }
 
-Status OutboxStore::look(sqlite3* db, Statement& statement, const Destination& destination,
-                         std::uint32_t limit, Instant now, Looked& looked) {
-  Query query(db, statement, destination.str(), now);
+Status OutboxStore::look(sqlite3* db, const Destination& destination, std::uint32_t limit,
+                         Instant now, Looked& looked) {
+  Query query(db, claimable_, destination.str(), now);
   // A name that could not be read for want of memory is told by the next step.
   while (looked.rows.size() < limit) {
     const auto row = query.step();
@@ -66,11 +65,7 @@ Result<std::vector<ClaimableRow>> OutboxStore::claimable(sqlite3* db,
                                                          const Destination& destination,
                                                          std::uint32_t limit, Instant now) {
   Looked looked;
-  for (Statement* const statement : {&expired_, &ready_}) {
-    if (looked.rows.size() >= limit) break;
-    auto ok = look(db, *statement, destination, limit, now, looked);
-    if (!ok) return fail(ok.error());
-  }
+  if (auto ok = look(db, destination, limit, now, looked); !ok) return fail(ok.error());
   for (const std::uint64_t position : looked.to_hold) {
     if (auto ok = Query(db, hold_, position).run(); !ok) return fail(ok.error());
   }
@@ -107,7 +102,7 @@ Result<std::optional<OutboxStore::Content>> OutboxStore::content(sqlite3* db,
 
 Status OutboxStore::update(sqlite3* db, const DeliveryRow& row) {
   return Query(db, update_, row.position, static_cast<int>(row.state), row.due, row.attempt,
-               row.claim_token, row.claim_expires_at)
+               row.claim_token)
       .run();
 }
 

@@ -24,7 +24,7 @@ class OutboxStore {
   [[nodiscard]] Status enqueue(sqlite3* db, std::uint64_t position, const ResourceName& resource,
                                const Destination& destination, Instant now);
 
-  // Rows that a claim may take now, oldest ends of claims first, then by due time: at most `limit`.
+  // Rows that a claim may take now, those that are due longest first: at most `limit`.
   // Resources whose breaker is not CLOSED are passed over, and held, so that the next claim does
   // not meet them; a row without a readable name is passed over.
   [[nodiscard]] Result<std::vector<ClaimableRow>> claimable(sqlite3* db,
@@ -51,34 +51,28 @@ class OutboxStore {
     std::vector<ClaimableRow> rows;      // that may be claimed
     std::vector<std::uint64_t> to_hold;  // that wait for their breaker
   };
-  [[nodiscard]] Status look(sqlite3* db, Statement& statement, const Destination& destination,
-                            std::uint32_t limit, Instant now, Looked& looked);
+  [[nodiscard]] Status look(sqlite3* db, const Destination& destination, std::uint32_t limit,
+                            Instant now, Looked& looked);
 
-#define WALLOCK_DELIVERY_COLUMNS                                               \
-  "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token, " \
-  "d.claim_expires_at"
-
-// Whether the row may be claimed: 0 if its breaker is CLOSED, 1 if it is not, 2 if there is one
-// that the resource's row does not tell of, which no change to a breaker's row would mend. What
-// is_legal asks of a CLOSED row: one that is not legal is passed over like an open one.
-#define WALLOCK_CLAIMABLE_ROWS                                                   \
-  "SELECT " WALLOCK_DELIVERY_COLUMNS                                             \
-  ", CASE WHEN r.has_breaker = 0 THEN (b.resource IS NOT NULL) * 2 "             \
-  "ELSE b.resource IS NULL OR b.state <> 0 OR b.forced <> 0 "                    \
-  "OR b.probe_token IS NOT NULL OR b.interval_ns <> 0 OR b.failed_probes <> 0 "  \
-  "OR b.timeouts NOT BETWEEN 0 AND 4294967295 END FROM wallock_deliveries AS d " \
-  "JOIN wallock_resources AS r ON r.resource = d.resource "                      \
-  "LEFT JOIN wallock_breakers AS b ON b.resource = d.resource WHERE d.destination = ?1 "
+#define WALLOCK_DELIVERY_COLUMNS \
+  "d.position, d.resource, d.state, d.born, d.due, d.attempt, d.claim_token"
 
   Statement enqueue_{
       "INSERT INTO wallock_deliveries (position, resource, destination, state, held, born, due, "
-      "attempt, claim_token, claim_expires_at) VALUES (?1, ?2, ?3, "
-      "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), 0, ?4, ?4, 0, 0, 0)"};
-  Statement expired_{WALLOCK_CLAIMABLE_ROWS
-                     "AND d.state = 2 AND d.held = 0 AND d.claim_expires_at <= ?2 "
-                     "ORDER BY d.claim_expires_at, d.position"};
-  Statement ready_{WALLOCK_CLAIMABLE_ROWS
-                   "AND d.state = 0 AND d.held = 0 AND d.due <= ?2 ORDER BY d.due, d.position"};
+      "attempt, claim_token) VALUES (?1, ?2, ?3, "
+      "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), 0, ?4, ?4, 0, 0)"};
+  // The last column: 0 if the breaker is CLOSED, 1 if it is not, 2 if there is one that the
+  // resource's row does not tell of, which no change to a breaker's row would mend. What is_legal
+  // asks of a CLOSED row: one that is not legal is passed over like an open one.
+  Statement claimable_{
+      "SELECT " WALLOCK_DELIVERY_COLUMNS
+      ", CASE WHEN r.has_breaker = 0 THEN (b.resource IS NOT NULL) * 2 "
+      "ELSE b.resource IS NULL OR b.state <> 0 OR b.forced <> 0 "
+      "OR b.probe_token IS NOT NULL OR b.interval_ns <> 0 OR b.failed_probes <> 0 "
+      "OR b.timeouts NOT BETWEEN 0 AND 4294967295 END FROM wallock_deliveries AS d "
+      "JOIN wallock_resources AS r ON r.resource = d.resource "
+      "LEFT JOIN wallock_breakers AS b ON b.resource = d.resource WHERE d.destination = ?1 "
+      "AND d.state <> 1 AND d.held = 0 AND d.due <= ?2 ORDER BY d.due, d.position"};
   Statement hold_{"UPDATE wallock_deliveries SET held = 1 WHERE position = ?1"};
   Statement find_{"SELECT " WALLOCK_DELIVERY_COLUMNS
                   " FROM wallock_deliveries AS d WHERE d.position = ?1"};
@@ -86,8 +80,8 @@ class OutboxStore {
       "SELECT e.action_id, p.payload FROM wallock_lease_queue_events AS e "
       "JOIN wallock_payloads AS p ON p.position = e.position WHERE e.position = ?1"};
   Statement update_{
-      "UPDATE wallock_deliveries SET state = ?2, due = ?3, attempt = ?4, claim_token = ?5, "
-      "claim_expires_at = ?6 WHERE position = ?1"};
+      "UPDATE wallock_deliveries SET state = ?2, due = ?3, attempt = ?4, claim_token = ?5 "
+      "WHERE position = ?1"};
   Statement delete_{"DELETE FROM wallock_deliveries WHERE position = ?1"};
   Statement promote_{
       "UPDATE wallock_deliveries SET state = 0 WHERE state = 1 AND position = "

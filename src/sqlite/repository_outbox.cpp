@@ -89,7 +89,7 @@ Result<ClaimedRow> claim_row(WriteTransaction& transaction, const ClaimableRow& 
                                        .payload = std::move((*content)->payload),
                                        .attempt = decision->next.attempt,
                                        .claim_token = decision->next.claim_token,
-                                       .claim_expires_at = decision->next.claim_expires_at})};
+                                       .claim_expires_at = decision->next.due})};
 }
 
 // Adds what may be claimed to `deliveries`, up to request.limit of them; answers how many damaged

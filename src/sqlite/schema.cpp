@@ -114,7 +114,7 @@ Status raise_epoch(Session& session, const Clock& clock, const Meta& meta,
   Statement update("UPDATE wallock_meta SET epoch = ?1, boot_id = ?2 WHERE id = 1");
   const std::uint64_t epoch = meta.epoch + 1;
   if (auto ok = Query(db, update, epoch, clock.boot_id().value_or("")).run(); !ok) return ok;
-  Statement restart("UPDATE wallock_deliveries SET born = ?1, due = 0, claim_expires_at = 0");
+  Statement restart("UPDATE wallock_deliveries SET born = ?1, due = 0");
   if (auto ok = Query(db, restart, clock.now()).run(); !ok) return ok;
   session.ledger.forget();
   if (auto ok = session.ledger.refresh(db); !ok) return ok;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view golden = WALLOCK_TEST_DATA_DIR "/store_v1.db";
 constexpr std::string_view golden_root =
-    "5a6ec026b9012c2cc9a7d458befb6c99abfca2b4a08aa52112696c6ad808dea1";
+    "91299895654b78b2634b71df002231b24c3bb144e0a058cb8085c31e4742ded9";
 
 // A copy of the file, and a clock that goes on where its own stood.
 class OldStore : public TempStore {

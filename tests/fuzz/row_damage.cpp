@@ -27,9 +27,8 @@ constexpr std::string_view events[] = {"position", "kind",    "resource",    "ac
                                        "actor",    "detail",  "recorded_at", "leaf_hash", "nodes"};
 constexpr std::string_view payloads[] = {"position",    "token",        "fence",         "salt",
                                          "destination", "amount_units", "amount_places", "payload"};
-constexpr std::string_view deliveries[] = {
-    "position", "resource",    "destination",      "state", "born", "due",
-    "attempt",  "claim_token", "claim_expires_at", "held"};
+constexpr std::string_view deliveries[] = {"position", "resource", "destination", "state", "born",
+                                           "due",      "attempt",  "claim_token", "held"};
 constexpr std::string_view schema[] = {"name", "rootpage", "sql", "type", "tbl_name"};
 
 constexpr Table tables[] = {{"wallock_resources", resources},
@@ -104,8 +103,7 @@ std::string dropped(Input& input) {
                                         "TRIGGER wallock_resources_breaker_stays",
                                         "TRIGGER wallock_deliveries_leave_gate",
                                         "INDEX wallock_events_action_id",
-                                        "INDEX wallock_deliveries_ready",
-                                        "INDEX wallock_deliveries_claimed",
+                                        "INDEX wallock_deliveries_due",
                                         "INDEX wallock_deliveries_line",
                                         "TABLE wallock_breakers",
                                         "TABLE wallock_meta",

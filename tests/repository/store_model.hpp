@@ -165,24 +165,18 @@ class StoreModel {
   }
 
   std::string claim(unsigned limit, Nanos ttl) {
-    std::vector<std::pair<Nanos, std::uint64_t>> over;
-    std::vector<std::pair<Nanos, std::uint64_t>> ready;
+    std::vector<std::pair<Nanos, std::uint64_t>> due;
     std::map<int, bool> seen;  // only the first of a resource is in line
     for (const auto& [position, delivery] : deliveries) {
       if (std::exchange(seen[delivery.resource], true)) continue;
       if (!closed(resources_[delivery.resource])) continue;
-      if (delivery.claim != 0 && delivery.claim_ends <= now) {
-        over.emplace_back(delivery.claim_ends, position);
-      } else if (delivery.claim == 0 && delivery.due <= now) {
-        ready.emplace_back(delivery.due, position);
-      }
+      const Nanos since = delivery.claim != 0 ? delivery.claim_ends : delivery.due;
+      if (since <= now) due.emplace_back(since, position);
     }
-    std::sort(over.begin(), over.end());
-    std::sort(ready.begin(), ready.end());
-    over.insert(over.end(), ready.begin(), ready.end());
-    if (over.size() > limit) over.resize(limit);
+    std::sort(due.begin(), due.end());
+    if (due.size() > limit) due.resize(limit);
     std::string words;
-    for (const auto& [order, position] : over)
+    for (const auto& [order, position] : due)
       words += claim_one(position, ttl);
     return words;
   }

@@ -23,7 +23,7 @@ TEST_CASE("a claim hands a due delivery out under a token of its own") {
   expected.state = rules::QueueState::claimed;
   expected.attempt = 1;
   expected.claim_token = token(1000);
-  expected.claim_expires_at = boot(130s);
+  expected.due = boot(130s);
   CHECK(decision->next == expected);
   CHECK(decision->entry == LedgerEntry{.kind = RecordKind::delivery_claimed,
                                        .resource = resource(),
@@ -148,5 +148,5 @@ TEST_CASE("a claim may last for ever") {
   const auto decision = decide_claim(ready_row(), {holder("relay"), Duration::max()},
                                      delivery_policy, token(1000), at());
   REQUIRE(decision);
-  CHECK(decision->next.claim_expires_at == Instant::max());
+  CHECK(decision->next.due == Instant::max());
 }

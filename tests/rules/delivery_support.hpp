@@ -28,7 +28,7 @@ inline rules::DeliveryRow claimed_row() {
   row.state = rules::QueueState::claimed;
   row.attempt = 1;
   row.claim_token = token(900);
-  row.claim_expires_at = boot(110s);
+  row.due = boot(110s);
   return row;
 }
 

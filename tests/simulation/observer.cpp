@@ -16,8 +16,7 @@ constexpr const char* looks[] = {
     " ' ' || forced FROM wallock_breakers"
     " WHERE state > 0 OR timeouts > 0 OR failed_probes > 0 OR forced > 0 ORDER BY resource",
     "SELECT '; delivery ' || position || ' ' || CASE state WHEN 2 THEN claim_token ELSE 0 END ||"
-    " ' ' || attempt || ' ' || CASE state WHEN 2 THEN claim_expires_at ELSE due END ||"
-    " ' born ' || born"
+    " ' ' || attempt || ' ' || due || ' born ' || born"
     " FROM wallock_deliveries ORDER BY position",
     "SELECT '; dead ' || count(*) FROM wallock_dead_letters",
 };

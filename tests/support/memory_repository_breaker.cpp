@@ -22,10 +22,9 @@ bool claimable(const MemoryStore::Lock& lock, const StoredDelivery& delivery,
   }
   const auto state = lock.state(delivery.row.resource);
   if (!rules::check_closed(state, delivery.row.resource, at)) return false;
-  if (delivery.row.state == rules::QueueState::claimed) {
-    return delivery.row.claim_expires_at <= at.now || delivery.row.claim_token.epoch() != at.epoch;
-  }
-  return delivery.row.due <= at.now;
+  const bool lapsed = delivery.row.state == rules::QueueState::claimed &&
+                      delivery.row.claim_token.epoch() != at.epoch;
+  return lapsed || delivery.row.due <= at.now;
 }
 
 Settled carry_out(const MemoryStore::Lock& lock, const rules::DeliveryDecision& decision,
@@ -145,7 +144,7 @@ Result<std::vector<Delivery>> MemoryRepository::claim(const ClaimRequest& reques
                                 .payload = delivery.request.payload(),
                                 .attempt = decision->next.attempt,
                                 .claim_token = decision->next.claim_token,
-                                .claim_expires_at = decision->next.claim_expires_at}));
+                                .claim_expires_at = decision->next.due}));
   }
   return claimed;
 }

@@ -28,10 +28,9 @@ struct DeliveryRow {
   ResourceName resource;
   QueueState state = QueueState::ready;
   Instant born;               // when it was committed, or the machine restarted since
-  Instant due;                // not claimed before
+  Instant due;                // not claimed before; of a claimed row the end of its claim
   std::uint32_t attempt = 0;  // claims so far
   FencingToken claim_token = {};
-  Instant claim_expires_at = {};
 
   friend bool operator==(const DeliveryRow&, const DeliveryRow&) = default;
 };
@@ -72,15 +71,9 @@ inline Error claim_lost(FencingToken token) {
 
 // A claim of an earlier epoch is over at once: its end was read on the clock of another boot.
 inline bool is_claimable(const DeliveryRow& row, const Moment& at) {
-  switch (row.state) {
-    case QueueState::ready:
-      return row.due <= at.now;
-    case QueueState::claimed:
-      return row.claim_expires_at <= at.now || row.claim_token.epoch() != at.epoch;
-    case QueueState::blocked:
-      break;
-  }
-  return false;
+  if (row.state == QueueState::blocked) return false;
+  const bool lapsed = row.state == QueueState::claimed && row.claim_token.epoch() != at.epoch;
+  return lapsed || row.due <= at.now;
 }
 
 // Which limit the row has reached, or nothing.
@@ -130,7 +123,6 @@ inline Result<DeliveryDecision> retried(const DeliveryRow& row, Duration wait, c
   next.state = QueueState::ready;
   next.due = saturating_add(at.now, wait);
   next.claim_token = {};
-  next.claim_expires_at = {};
   return decided(DeliveryDecision::Way::keep, RecordKind::delivery_retried, std::move(next),
                  row.claim_token, state);
 }
@@ -144,8 +136,8 @@ inline Duration retry_wait(const DeliveryRow& row, const SettleCommand& command,
 }  // namespace detail
 
 // Hands the row out under a claim token of its own, or takes it out (way dead) if its attempts or
-// its age ran out. The row must be claimable: ready and due, or claimed and past its end;
-// claim_lost otherwise. invariant_violated (security) unless the claim token is greater than the
+// its age ran out. The row must be claimable: due, and not blocked; claim_lost
+// otherwise. invariant_violated (security) unless the claim token is greater than the
 // claim's before it.
 [[nodiscard]] inline Result<DeliveryDecision> decide_claim(const DeliveryRow& row,
                                                            const ClaimCommand& command,
@@ -165,14 +157,14 @@ inline Duration retry_wait(const DeliveryRow& row, const SettleCommand& command,
   next.state = QueueState::claimed;
   next.attempt = saturating_increment(row.attempt);
   next.claim_token = claim_token;
-  next.claim_expires_at = saturating_add(at.now, command.ttl);
+  next.due = saturating_add(at.now, command.ttl);
   // A repeated claim leaves the action where its first one brought it.
   const auto state = row.attempt == 0 ? next_state(ActionState::validated, ActionEvent::execute_ok)
                                       : ActionState::executing;
   auto decision = detail::decided(DeliveryDecision::Way::keep, RecordKind::delivery_claimed,
                                   std::move(next), claim_token, state);
   if (decision) {
-    decision->entry.until = decision->next.claim_expires_at;
+    decision->entry.until = decision->next.due;
     decision->entry.actor = command.holder.str();
   }
   return decision;
