@@ -41,7 +41,7 @@ MUTANTS = [
      "AFTER UPDATE ON wallock_breakers\nBEGIN\n  UPDATE wallock_deliveries SET held = 1",
      "repository a held delivery goes out*"),
     ("a claim looks at held deliveries", STORE + "outbox_store.hpp",
-     "d.state = 0 AND d.held = 0 AND", "d.state = 0 AND",
+     "d.state <> 1 AND d.held = 0 AND", "d.state <> 1 AND",
      "repository looking for a delivery takes*"),
     ("a claim takes what waits for a breaker", STORE + "outbox_store.hpp",
      '"ELSE b.resource IS NULL OR b.state <> 0 OR', '"ELSE b.resource IS NULL OR',
