@@ -17,7 +17,7 @@ constexpr Duration patience_with_others = milliseconds(20);
 // How long a writer may take from its announcement to the end of its COMMIT.
 constexpr Duration patience_with_writers = milliseconds(10);
 // How long a flush has to take before one beside it is worth it.
-constexpr Duration apart = microseconds(100);
+constexpr Duration least_distance = microseconds(100);
 
 // Somebody flushes, and not for too long.
 bool is_busy(std::int64_t since, Instant now) noexcept {
@@ -97,12 +97,19 @@ Duration FlushLine::age_of_youngest(Instant now) const noexcept {
   return youngest;
 }
 
+// If all lanes began at once, who came after them would wait for all.
+std::optional<Duration> FlushLine::distance() const noexcept {
+  const Duration took = took_.load(std::memory_order_relaxed);
+  if (took < least_distance) return std::nullopt;
+  return std::max(least_distance, took / Duration::rep{lanes});
+}
+
 FlushLine::Turn::Turn(FlushLine& line, Ticket ticket) noexcept : line_(line) {
   const Instant now = FlushLine::now();
   if (line.is_under_way(ticket, now)) return;
   const Duration age = line.age_of_youngest(now);
-  if (age < apart) {
-    next_look_ = apart - age;
+  if (const Duration distance = line.distance().value_or(least_distance); age < distance) {
+    next_look_ = distance - age;
     return;
   }
   while (lane_ < lanes && !take(lane_, now))
@@ -127,6 +134,7 @@ bool FlushLine::Turn::end(Flushed flushed) noexcept {
   std::int64_t own = stamp_;
   line_.layout_.lanes[lane_].since.compare_exchange_strong(own, 0);
   if (flushed == Flushed::not_begun) return false;
+  line_.took_.store(now() - Instant(Duration(stamp_)), std::memory_order_relaxed);
   line_.tell();
   return true;
 }

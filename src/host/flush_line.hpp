@@ -1,9 +1,11 @@
 // FlushLine: one process flushes the log for all.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "host/futex.hpp"
 #include "wallock/time.hpp"
@@ -22,10 +24,10 @@ struct FlushLayout;
 // whoever flushed the log after that. Writers have the lock one after the other, so a flush covers
 // all tickets below the one it covers.
 //
-// On a disk that takes its time several flushes are under way at once, so that what came too late
-// for one need not wait for its end. Each has a lane, and in each process a lane has a file handle
-// of its own: the system tells every handle of a write that failed, but only once. A quick disk
-// gets one flush at a time: two would do what one does for both.
+// On a disk that takes its time several flushes are under way at once, begun at even distances, so
+// that what came too late for one need not wait for its end. Each has a lane, and in each process a
+// lane has a file handle of its own: the system tells every handle of a write that failed, but only
+// once. A quick disk gets one flush at a time: two would do what one does for both.
 //
 // Nothing here is a lock. Who flushes says since when; one that takes too long is not waited for
 // (it may be stopped or dead), because more flushes do no harm.
@@ -58,6 +60,10 @@ class FlushLine {
   [[nodiscard]] bool is_broken() const noexcept;
   void broke() noexcept;
   void repaired() noexcept;
+
+  // How long after one flush the next one may begin beside it, as the last flush of this process
+  // took; nothing if that was so quick that one at a time is best.
+  [[nodiscard]] std::optional<Duration> distance() const noexcept;
 
   enum class Flushed : std::uint8_t { flushed, failed, not_begun };
   enum class Outcome : std::uint8_t {
@@ -125,6 +131,7 @@ class FlushLine {
   void tell() noexcept;
 
   FlushLayout& layout_;
+  std::atomic<Duration> took_{Duration::zero()};  // the last flush of this process
 };
 
 }  // namespace wallock::host

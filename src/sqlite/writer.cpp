@@ -85,20 +85,31 @@ void Writer::lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept {
   const bool takes_all = flushed || shared_.flushes_apart || !is_flushed(Flush::durable);
   batch_ = Batch{.takes_all = takes_all,
                  .changes = sqlite3_total_changes64(session_->connection->handle()),
-                 .deadline = deadline};
+                 .deadline = deadline,
+                 .began = Steady::now()};
   if (run_in_batch(job)) go_on();
 }
 
 void Writer::go_on() noexcept {
   // Enough to make the flush cheap; nobody waits long for those who came after it.
   constexpr std::size_t most_jobs = 256;
-  while (batch_.jobs.size() < most_jobs) {
+  while (batch_.jobs.size() < most_jobs && !is_long()) {
     auto job = queue_.take(batch_.takes_all);
     if (!job) break;
     if (job->demands().has_work) return;  // its owner leads now
     if (!run_in_batch(std::move(job))) return;
   }
   end_batch();
+}
+
+// Where flushes are under way beside each other, a long transaction would keep their lanes empty:
+// all that share it wait for one flush, and none of them comes with anything new meanwhile.
+bool Writer::is_long() const noexcept {
+  // So many pay for a flush.
+  constexpr std::size_t few_jobs = 8;
+  if (!shared_.flushes_apart || batch_.jobs.size() < few_jobs) return false;
+  const auto distance = shared_.flush_line->distance();
+  return distance && Steady::now() - batch_.began >= *distance;
 }
 
 bool Writer::run_in_batch(std::shared_ptr<Job> job) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -92,6 +93,7 @@ class Writer {
   [[nodiscard]] std::size_t waiting() const noexcept { return queue_.waiting(); }
 
  private:
+  using Steady = std::chrono::steady_clock;
   // The transaction that is open, and the jobs that share it. Belongs to whoever leads.
   struct Batch {
     bool takes_all = false;    // or only what needs no flush
@@ -100,6 +102,7 @@ class Writer {
     bool worked = false;       // work of the application ran, which must not run again
     std::int64_t changes = 0;  // of the connection before it
     Instant deadline;
+    Steady::time_point began = {};
     JobList jobs = {};
   };
 
@@ -109,6 +112,7 @@ class Writer {
   // The course of a transaction. Each ends it and hands over, or leaves it to another thread.
   void lead(const std::shared_ptr<Job>& job, Instant deadline) noexcept;
   void go_on() noexcept;
+  [[nodiscard]] bool is_long() const noexcept;
   void end_batch() noexcept;
   void undo_batch(std::shared_ptr<Job> failed) noexcept;
 

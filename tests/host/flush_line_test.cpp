@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -127,6 +128,36 @@ TEST_CASE("beside a flush that takes its time others are begun, each in a lane o
   for (std::size_t lane = 0; lane < FlushLine::lanes; ++lane)
     CHECK(used[lane] == lane);
   CHECK(used.back() == 0);
+}
+
+TEST_CASE("flushes that take their time begin at even distances") {
+  using Steady = std::chrono::steady_clock;
+  const auto until_passed = [](Steady::time_point since, wallock::Duration time) {
+    while (Steady::now() - since < time)
+      std::this_thread::sleep_for(100us);
+  };
+  Log log;
+  CHECK_FALSE(log.line.distance());  // nothing was flushed yet
+  const auto before = log.write();
+  CHECK(log.line.wait(before, [&](std::size_t) noexcept {
+    until_passed(Steady::now(), 8ms);
+    return Flushed::flushed;
+  }) == Outcome::flushed);
+  REQUIRE(log.line.distance() >= wallock::Duration(8ms) / FlushLine::lanes);
+  const auto distance = *log.line.distance();
+  const auto first = log.write();
+  std::optional<Steady::time_point> second_began;
+  const auto start = Steady::now();
+  CHECK(log.line.wait(first, [&](std::size_t) noexcept {
+    const auto second = log.write();
+    CHECK(log.line.wait(second, [&](std::size_t) noexcept {
+      second_began = Steady::now();
+      return Flushed::flushed;
+    }) == Outcome::flushed);
+    return Flushed::flushed;
+  }) == Outcome::flushed);
+  REQUIRE(second_began);
+  CHECK(*second_began - start >= distance);
 }
 
 TEST_CASE("nobody flushes what a flush that is under way covers") {

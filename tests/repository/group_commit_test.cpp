@@ -1,8 +1,11 @@
 // Operations of several threads share a transaction and its flush, and each still stands alone.
 #include <atomic>
+#include <future>
+#include <latch>
 #include <mutex>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -153,6 +156,43 @@ TEST_CASE("what needs no flush does not wait for one, and what needs one gets it
   CHECK(at.flushes() == 0);
   CHECK(answer(at.store().execute("r", recorded("a"))) == "ok");
   CHECK(at.flushes() == 1);
+}
+
+TEST_CASE(
+    "on a slow disk a transaction ends while there is more to do: the next has a flush, too") {
+  SyncCounter counter;
+  TempStore at;
+  auto options = at.options();
+  options.durability = Durability::commits;
+  options.operation_timeout = 60s;
+  auto store = at.open(options);
+  counter.slow_down(4ms);
+  REQUIRE(answer(store.execute("r", recorded("slow"))) == "ok");  // now it is known how slow
+  std::latch opened{1};
+  std::latch go{1};
+  auto opener = std::async(std::launch::async, [&] {
+    return answer(store.execute("opener", recorded("opener"), [&] {
+      opened.count_down();
+      go.wait();
+      std::this_thread::sleep_for(2ms);  // longer than a quarter of a flush
+    }));
+  });
+  opened.wait();
+  std::vector<std::future<std::string>> others;
+  for (int i = 0; i < 20; ++i) {
+    const std::string id = "a" + std::to_string(i);
+    others.push_back(
+        join_line(store, [&store, id] { return answer(store.execute("of " + id, recorded(id))); }));
+  }
+  const auto before = store.health().value();
+  go.count_down();
+  CHECK(opener.get() == "ok");
+  for (auto& other : others)
+    CHECK(other.get() == "ok");
+  const auto after = store.health().value();
+  CHECK(after.operations - before.operations == 21);
+  CHECK(after.transactions - before.transactions > 1);
+  CHECK(after.transactions - before.transactions < 21);  // and yet some share
 }
 
 TEST_CASE("threads that commit, fail and are refused at once leave what they were answered") {
