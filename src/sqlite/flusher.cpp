@@ -22,6 +22,21 @@ Result<sqlite3_file*> log_of(Connection& connection) noexcept {
   return log;
 }
 
+// Byte for byte.
+bool copy_onto_itself(sqlite3_file& log) noexcept {
+  sqlite3_int64 size = 0;
+  if (log.pMethods->xFileSize(&log, &size) != SQLITE_OK) return false;
+  std::array<char, 4096> block{};
+  for (sqlite3_int64 at = 0; at < size; at += static_cast<sqlite3_int64>(block.size())) {
+    const int length = static_cast<int>(std::min<sqlite3_int64>(block.size(), size - at));
+    if (log.pMethods->xRead(&log, block.data(), length, at) != SQLITE_OK ||
+        log.pMethods->xWrite(&log, block.data(), length, at) != SQLITE_OK) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 // Errors are moved: a copy could want memory.
@@ -47,30 +62,46 @@ bool Flusher::is_open(Log& log) noexcept {
   return log.file != nullptr || log.open(path_, clock_, clock_.now()).has_value();
 }
 
+// The log's mutex is held, and the handle not used again before the failure is told.
+bool Flusher::sync(Log& log, host::FlushLine* line) noexcept {
+  if (log.file->pMethods->xSync(log.file, flush_flags) == SQLITE_OK) return true;
+  if (line != nullptr) {
+    line->broke();
+  } else {
+    suspect_.store(true);
+  }
+  return false;
+}
+
 Flusher::Flushed Flusher::flush(std::size_t lane, host::FlushLine* line) noexcept {
-  Log& log = logs_[lane];
+  const Flushed flushed = flush_one(logs_[lane], line);
+  if (flushed == Flushed::failed && line != nullptr) hear_all(line);
+  return flushed;
+}
+
+Flusher::Flushed Flusher::flush_one(Log& log, host::FlushLine* line) noexcept {
   const std::lock_guard lock(log.mutex);
   if (!is_open(log)) return Flushed::not_begun;
-  if (log.file->pMethods->xSync(log.file, flush_flags) == SQLITE_OK) return Flushed::flushed;
-  if (line != nullptr) line->broke();
-  return Flushed::failed;
+  if (!sync(log, line)) return Flushed::failed;
+  return line == nullptr && suspect_.load() ? Flushed::failed : Flushed::flushed;
+}
+
+// One that is flushing now hears by itself.
+void Flusher::hear_all(host::FlushLine* line) noexcept {
+  for (Log& log : logs_) {
+    const std::unique_lock lock(log.mutex, std::try_to_lock);
+    if (lock.owns_lock() && log.file != nullptr) static_cast<void>(sync(log, line));
+  }
 }
 
 bool Flusher::write_again() noexcept {
+  // With a line, nobody trusts a flush until this one is done.
+  hear_all(nullptr);
   Log& first = logs_.front();
   const std::lock_guard lock(first.mutex);
-  sqlite3_file* const log = first.file;
-  sqlite3_int64 size = 0;
-  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return false;
-  std::array<char, 4096> block{};
-  for (sqlite3_int64 at = 0; at < size; at += static_cast<sqlite3_int64>(block.size())) {
-    const int length = static_cast<int>(std::min<sqlite3_int64>(block.size(), size - at));
-    if (log->pMethods->xRead(log, block.data(), length, at) != SQLITE_OK ||
-        log->pMethods->xWrite(log, block.data(), length, at) != SQLITE_OK) {
-      return false;
-    }
-  }
-  return log->pMethods->xSync(log, flush_flags) == SQLITE_OK;
+  if (!copy_onto_itself(*first.file) || !sync(first, nullptr)) return false;
+  suspect_.store(false);
+  return true;
 }
 
 }  // namespace wallock::sqlite

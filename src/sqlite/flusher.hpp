@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -31,9 +32,9 @@ class Flusher {
   using Flushed = host::FlushLine::Flushed;
 
   // flushed: everything that was written to the log before is durable. failed: the system says
-  // otherwise, and nobody knows what of it is; `line`, if there is one, was told. not_begun: this
-  // lane's handle cannot be had now; never of the first one. Calls of different lanes do not wait
-  // for each other.
+  // otherwise, and nobody knows what of it is; `line`, if there is one, was told; without one every
+  // flush fails until the log was written again. not_begun: this lane's handle cannot be had now;
+  // never of the first one. Calls of different lanes do not wait for each other.
   [[nodiscard]] Flushed flush(std::size_t lane, host::FlushLine* line) noexcept;
   // After a flush that failed, with the write lock held: the system may have marked pages as
   // written that are not, and would not write them again. Writes the whole log once more, as it
@@ -53,10 +54,16 @@ class Flusher {
   Flusher(std::string path, const Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
   [[nodiscard]] bool is_open(Log& log) noexcept;
+  [[nodiscard]] bool sync(Log& log, host::FlushLine* line) noexcept;
+  [[nodiscard]] Flushed flush_one(Log& log, host::FlushLine* line) noexcept;
+  // The system tells each handle once of a write that failed. Asks all of this process now: or each
+  // would say later, of a log that is in order again, what one has said already.
+  void hear_all(host::FlushLine* line) noexcept;
 
   const std::string path_;
   const Clock& clock_;
   std::array<Log, host::FlushLine::lanes> logs_;
+  std::atomic<bool> suspect_{false};  // a flush failed, and no line was told
 };
 
 }  // namespace wallock::sqlite

@@ -68,31 +68,12 @@ int code_of(FileCall call, Fault::Kind kind) {
 
 }  // namespace
 
-std::string_view to_string(Fault::Kind kind) {
-  switch (kind) {
-    case Fault::Kind::io_error:
-      return "io_error";
-    case Fault::Kind::full:
-      return "full";
-    case Fault::Kind::short_read:
-      return "short_read";
-    case Fault::Kind::busy:
-      return "busy";
-  }
-  return "fault";
-}
-
-std::string to_string(const Fault& fault) {
-  return std::string(to_string(fault.kind)) + " at call " + std::to_string(fault.at) +
-         (fault.for_ever ? " and ever after" : "") +
-         (fault.then ? " and at call " + std::to_string(*fault.then) : "");
-}
-
 // An open file: SQLite's own lies in memory right behind it.
 struct FaultFile {
   sqlite3_file base;
-  const char* path;  // SQLite's, as long as the file is open; null for a temporary one
-  bool new_name;     // its first flush is one of the folder too, as in SQLite's unix VFS
+  const char* path;     // SQLite's, as long as the file is open; null for a temporary one
+  bool new_name;        // its first flush is one of the folder too, as in SQLite's unix VFS
+  std::uint64_t heard;  // of the writes that failed behind everybody's back
 
   static FaultFile& of(sqlite3_file* file) { return *reinterpret_cast<FaultFile*>(file); }
   [[nodiscard]] sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -114,6 +95,7 @@ struct Methods {
     if (real != nullptr) self.base.pMethods = real->xShmMap != nullptr ? &database : &plain;
     constexpr int journals = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL;
     self.new_name = (flags & journals) != 0 && (flags & SQLITE_OPEN_CREATE) != 0;
+    static_cast<void>(vfs().hears(self));  // of what is over
     if (result == SQLITE_OK && name != nullptr && (flags & SQLITE_OPEN_CREATE) != 0) {
       vfs().log(DiskEvent::Kind::create, name);
     }
@@ -186,6 +168,7 @@ struct Methods {
     if (const int failed = vfs().meet(FileCall::flush, self.path); failed != SQLITE_OK) {
       return failed;
     }
+    if (vfs().hears(self)) return SQLITE_IOERR_FSYNC;
     vfs().log(DiskEvent::Kind::flush, self.name());
     if (std::exchange(self.new_name, false)) vfs().log(DiskEvent::Kind::flush_names, self.name());
     static_cast<void>(vfs().meet(FileCall::flushed, self.path));
@@ -361,6 +344,17 @@ std::uint64_t FaultVfs::calls() const {
 std::uint64_t FaultVfs::injected() const {
   const std::lock_guard lock(mutex_);
   return injected_;
+}
+
+void FaultVfs::lose_writes(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  lost_path_ = path;
+  ++losses_;
+}
+
+bool FaultVfs::hears(FaultFile& file) {
+  const std::lock_guard lock(mutex_);
+  return file.name() == lost_path_ && std::exchange(file.heard, losses_) != losses_;
 }
 
 void FaultVfs::watch(Window window) {

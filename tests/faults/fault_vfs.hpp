@@ -52,6 +52,8 @@ struct Fault {
 [[nodiscard]] std::string_view to_string(Fault::Kind kind);
 [[nodiscard]] std::string to_string(const Fault& fault);
 
+struct FaultFile;
+
 // The process's default VFS from the first use on: whatever opens a database gets it unknowingly.
 // Files are real ones, with SQLite's real locks; without a log and a fault it only passes on.
 //
@@ -78,6 +80,10 @@ class FaultVfs {
   [[nodiscard]] std::uint64_t calls() const;
   [[nodiscard]] std::uint64_t injected() const;
 
+  // Writes to the file fail behind everybody's back, as Linux does it: each handle of it that is
+  // open now is told by its next flush, once. One file at a time.
+  void lose_writes(const std::string& path);
+
   // Called before each such call on the file, in its thread; it may use other connections. The
   // calls that it leads to itself are not shown to it again.
   using Window = std::function<void(FileCall call, std::string_view path, int detail)>;
@@ -93,6 +99,8 @@ class FaultVfs {
   [[nodiscard]] int meet(FileCall call, const char* path, int detail = 0);
   void log(DiskEvent::Kind kind, std::string_view path, std::uint64_t offset = 0,
            std::string_view bytes = {});
+  // True once for each loss.
+  [[nodiscard]] bool hears(FaultFile& file);
   [[nodiscard]] bool is_armed() const;
   [[nodiscard]] bool is_recorded(std::string_view path) const;
 
@@ -109,6 +117,8 @@ class FaultVfs {
   Fault fault_;
   std::uint64_t calls_ = 0;
   std::uint64_t injected_ = 0;
+  std::string lost_path_;
+  std::uint64_t losses_ = 0;
   std::shared_ptr<Window> window_;
 };
 

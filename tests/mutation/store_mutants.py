@@ -2,6 +2,7 @@
 
 RULES = "include/wallock/rules/"
 STORE = "src/sqlite/"
+FLUSHER = STORE + "flusher.cpp"
 HOST = "src/host/"
 SCHEMA = "src/sql/0001_initial.sql"
 VERIFIER = "include/wallock/ledger/verifier.hpp"
@@ -177,10 +178,26 @@ MUTANTS = [
      "shared_.flush_line->broke();", "", "simulation *flush*"),
     ("a log is not written again after a failed flush", STORE + "writer.cpp",
      "if (log_suspect_) mend_log();", "", "simulation *flush*"),
-    ("the lanes of a process share a file handle", STORE + "flusher.cpp",
-     "Log& log = logs_[lane];", "Log& log = logs_[lane * 0];", "faults a flush in one lane*"),
-    ("who cannot flush tells nobody", STORE + "flusher.cpp",
-     "if (line != nullptr) line->broke();", "", "simulation *flush*"),
+    ("the lanes of a process share a file handle", FLUSHER,
+     "flush_one(logs_[lane], line)", "flush_one(logs_[lane * 0], line)",
+     "faults a flush in one lane*"),
+    ("who cannot flush tells nobody", FLUSHER, "    line->broke();\n", "", "simulation *flush*"),
+    ("each handle tells later of a flush that failed", FLUSHER,
+     "  if (flushed == Flushed::failed && line != nullptr) hear_all(line);\n", "",
+     "faults a flush that failed in one lane*"),
+    ("who writes the log again is told of what is over", FLUSHER, "  hear_all(nullptr);\n", "",
+     "faults who writes the log again*"),
+    ("what a handle is told beside a failed flush is lost", FLUSHER,
+     "static_cast<void>(sync(log, line));",
+     "static_cast<void>(line), log.file->pMethods->xSync(log.file, flush_flags);",
+     "faults what another lane is told*"),
+    ("without a line the next flush is trusted", FLUSHER,
+     "return line == nullptr && suspect_.load() ? Flushed::failed : Flushed::flushed;",
+     "return Flushed::flushed;", "faults without a line*"),
+    ("without a line no flush is trusted any more", FLUSHER, "  suspect_.store(false);\n", "",
+     "faults without a line*"),
+    ("a log that was written again is not flushed", FLUSHER, " || !sync(first, nullptr)", "",
+     "faults a log that fails while*"),
     ("a guard that cannot be made leaves its lease", "src/coordinator/lease_guard.cpp",
      "      static_cast<void>(store.release(*lease, core_->deadline()));\n      throw;",
      "      throw;", "faults memory that runs out while a guard*"),
