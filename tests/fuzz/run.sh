@@ -2,7 +2,8 @@
 # Fuzzes with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, from the kept corpus on.
 #   bash tests/fuzz/run.sh --seconds 60                 all targets, so long each
 #   bash tests/fuzz/run.sh --seconds 60 json            one: json, frame or database
-#   bash tests/fuzz/run.sh --planted                    each planted bug must be found in 60 seconds
+#   bash tests/fuzz/run.sh --planted                    each planted bug must be found in 5 minutes
+#   ... --seed N                                        libFuzzer's seed; random otherwise
 #   ... --build FOLDER                                  another build folder than build/fuzz
 # What a run adds to the corpus stays in FOLDER/found/<target>; an input that found something is
 # kept as FOLDER/found/crash-* and printed. Exits 1 if anything was found, or a planted bug was not.
@@ -11,20 +12,24 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source tests/support/packages.sh
 
 build=build/fuzz
-seconds=60
+seconds=
 planted=
+seed=0
 targets=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=$2; shift ;;
     --build) build=$2; shift ;;
     --planted) planted=_planted ;;
+    --seed) seed=$2; shift ;;
     json | frame | database) targets+=("$1") ;;
     *) echo "unknown argument: $1" >&2; exit 2 ;;
   esac
   shift
 done
 [ "${#targets[@]}" -gt 0 ] || targets=(json frame database)
+# One that is found ends at once, and on a busy machine there are few inputs in a minute.
+[ -n "$seconds" ] || seconds=$([ -n "$planted" ] && echo 300 || echo 60)
 
 need_packages "${wallock_library_packages[@]}" "${wallock_test_packages[@]}" clang
 # Debian and Ubuntu keep clang's sanitizers and its fuzzer in a package of clang's own version.
@@ -54,8 +59,9 @@ for target in "${targets[@]}"; do
     dictionary=("-dict=tests/fuzz/corpus/$target.dict")
   fi
   echo "fuzzing $target$planted for $seconds seconds"
-  if "$build/tests/fuzz/fuzz_$target$planted" -max_total_time="$seconds" -timeout=30 -max_len=4096 \
-    -print_final_stats=1 -artifact_prefix="$found/crash-$target$planted-" "${dictionary[@]}" \
+  if "$build/tests/fuzz/fuzz_$target$planted" -max_total_time="$seconds" -seed="$seed" \
+    -timeout=30 -max_len=4096 -print_final_stats=1 \
+    -artifact_prefix="$found/crash-$target$planted-" "${dictionary[@]}" \
     "$found/$target$planted" "$kept" >"$found/$target$planted.log" 2>&1; then
     found_one=
   else
