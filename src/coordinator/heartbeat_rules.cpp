@@ -46,6 +46,11 @@ Duration attempt_patience(Duration ttl) noexcept {
   return std::clamp<Duration>(ttl / 10, milliseconds(10), milliseconds(250));
 }
 
+Duration look_after(Duration left) noexcept {
+  if (left == Duration::max()) return left;
+  return std::clamp<Duration>(left / 8, milliseconds(100), std::chrono::seconds(1));
+}
+
 Refusal to_refusal(const Error& error, Instant at) noexcept {
   return {.code = error.code(), .fence = error.facts().fence, .at = at};
 }

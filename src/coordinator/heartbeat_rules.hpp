@@ -68,6 +68,12 @@ struct Agenda {
 // Many short attempts instead of one long: each bounds how long ending a coordinator takes.
 [[nodiscard]] Duration attempt_patience(Duration ttl) noexcept;
 
+// When to look at the clock again for something that is to happen in `left` on it, because real
+// time may be shorter: after an eighth of it, 100 ms to 1 s. So a lease whose end a suspended
+// machine slept through is told lost a second after it woke up, and one whose end is near in 100
+// ms. Never, if nothing is to happen (the longest duration).
+[[nodiscard]] Duration look_after(Duration left) noexcept;
+
 // True for an answer that no repetition changes: every class but transient.
 [[nodiscard]] bool is_final(Errc code) noexcept;
 

@@ -12,11 +12,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The threads rest on a condition variable, in real time, while leases live on the clock. For the
-// machine's own clock the two differ only when the machine was suspended, so looking up now and
-// then is enough. A clock that others move may jump at any moment.
-Duration longest_rest(const std::shared_ptr<const Clock>& clock) {
-  return clock == system_clock() ? milliseconds(100) : milliseconds(1);
+// How much the clock is ahead of the one that the threads rest on.
+Duration ahead_of_rest(Instant now) noexcept {
+  return now.time_since_epoch() - std::chrono::steady_clock::now().time_since_epoch();
 }
 
 void end(std::thread& thread) noexcept {
@@ -31,7 +29,13 @@ void end(std::thread& thread) noexcept {
 }  // namespace
 
 Heartbeats::Heartbeats(LeaseRepository& store, std::shared_ptr<const Clock> clock)
-    : store_(store), clock_(std::move(clock)), longest_rest_(longest_rest(clock_)) {}
+    : Heartbeats(store, clock, clock == system_clock() ? MovedBy::machine : MovedBy::others) {}
+
+Heartbeats::Heartbeats(LeaseRepository& store, std::shared_ptr<const Clock> clock, MovedBy moved_by)
+    : store_(store),
+      clock_(std::move(clock)),
+      moved_by_(moved_by),
+      ahead_(moved_by == MovedBy::machine ? ahead_of_rest(clock_->now()) : Duration::zero()) {}
 
 Status Heartbeats::start(bool renewing) {
   const std::lock_guard lock(mutex_);
@@ -94,24 +98,51 @@ void Heartbeats::run(Pass pass) noexcept {
   constexpr Duration pause_after_failure = milliseconds(10);
   std::uint64_t seen = 0;
   Instant next = Instant::min();
-  while (rest(next, seen)) {
+  while (rest(pass, next, seen)) {
     const auto answer = at_boundary([&]() -> Result<Instant> { return (this->*pass)(); });
     next = answer ? *answer : saturating_add(clock_->now(), pause_after_failure);
   }
 }
 
-// Rests until then, the next wake() or the longest rest. False once shutdown() was called.
-bool Heartbeats::rest(Instant until, std::uint64_t& seen) noexcept {
-  const Duration left = saturating_sub(until, clock_->now());
+// In real time, for a pass that has something to do in `left` on the clock.
+Duration Heartbeats::longest_rest(Pass pass, Duration left) const noexcept {
+  constexpr Duration whole_rest = std::chrono::hours(1);
+  if (moved_by_ == MovedBy::others) return milliseconds(1);
+  return pass == &Heartbeats::watch ? std::min(look_after(left), whole_rest) : whole_rest;
+}
+
+// Rests until then, the next wake or the longest rest. False once shutdown() was called.
+bool Heartbeats::rest(Pass pass, Instant until, std::uint64_t& seen) noexcept {
+  const Duration left =
+      until == Instant::max() ? Duration::max() : saturating_sub(until, clock_->now());
   std::unique_lock lock(mutex_);
-  woken_.wait_for(lock, std::clamp(left, Duration::zero(), longest_rest_),
-                  [&] { return stopping_ || wakes_ != seen; });
+  // A wait of no length costs a wake-up all the same.
+  if (left > Duration::zero()) {
+    woken_.wait_for(lock, std::min(left, longest_rest(pass, left)),
+                    [&] { return stopping_ || wakes_ != seen; });
+  }
   seen = wakes_;
   return !stopping_;
 }
 
+// The renewing thread, which looks at no clock while it rests, is told of a suspension.
+void Heartbeats::follow_clock(Instant now) {
+  // The two clocks are read one after the other: their difference is never quite the same.
+  constexpr Duration least = milliseconds(20);
+  if (moved_by_ == MovedBy::others) return;
+  const Duration ahead = ahead_of_rest(now);
+  if (ahead - ahead_ < least) return;
+  ahead_ = ahead;
+  {
+    const std::lock_guard lock(mutex_);
+    ++wakes_;
+  }
+  woken_.notify_all();
+}
+
 Instant Heartbeats::watch() {
   const Instant now = clock_->now();
+  follow_clock(now);
   Instant next = Instant::max();
   HeartbeatRoster::Entries lost;
   {

@@ -19,10 +19,19 @@ namespace wallock::detail {
 // guard that needs them and serve all guards. A pass looks at the guards that something is due for,
 // and those that are due at about the same time are renewed in one transaction.
 //
-// Thread safety: all members may be called from all threads at once.
+// Both rest in real time, which does not count a suspension of the machine as the leases' clock
+// does. So the watching thread looks at that one now and then (look_after), and wakes the renewing
+// one after a suspension: an idle guard costs a wake-up a second.
+//
+// Thread safety: all members may be called from all threads at once, watch() from one at a time.
 // Lifetime: the threads keep it alive; shutdown() ends them and must precede the store's end.
 class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
  public:
+  // A clock that others move may jump at any moment; both threads look at it every millisecond
+  // then. The machine's own runs with real time, and jumps only over a suspension.
+  enum class MovedBy : bool { machine, others };
+  Heartbeats(LeaseRepository& store, std::shared_ptr<const Clock> clock, MovedBy moved_by);
+  // The machine's own, or one that others move.
   Heartbeats(LeaseRepository& store, std::shared_ptr<const Clock> clock);
   Heartbeats(const Heartbeats&) = delete;
   Heartbeats& operator=(const Heartbeats&) = delete;
@@ -55,14 +64,17 @@ class Heartbeats : public std::enable_shared_from_this<Heartbeats> {
   template <class Change>
   void change(Change change);
   void run(Pass pass) noexcept;
-  [[nodiscard]] bool rest(Instant until, std::uint64_t& seen) noexcept;
+  [[nodiscard]] Duration longest_rest(Pass pass, Duration left) const noexcept;
+  [[nodiscard]] bool rest(Pass pass, Instant until, std::uint64_t& seen) noexcept;
+  void follow_clock(Instant now);
   [[nodiscard]] RenewalBatch take_due(Instant now);
   [[nodiscard]] Instant next_renewal(Instant now);
   std::thread launch(Pass pass);
 
   LeaseRepository& store_;
   const std::shared_ptr<const Clock> clock_;
-  const Duration longest_rest_;
+  const MovedBy moved_by_;
+  Duration ahead_;  // the clock, of real time; of the watching thread
 
   std::mutex mutex_;
   std::condition_variable woken_;

@@ -1,4 +1,7 @@
 // The repository's leases: acquire, renew, release, revoke.
+#include <algorithm>
+#include <iterator>
+
 #include "sqlite/repository.hpp"
 #include "wallock/ledger/bytes.hpp"
 
@@ -45,6 +48,16 @@ Result<Lease> renewed(const Lease& lease, const rules::Renewal& renewal, Instant
                         .requested_at = requested_at,
                         .granted_at = now,
                         .expires_at = renewal.expires_at});
+}
+
+// The rows of the first so many, which are loaded next.
+Status read_ahead(WriteTransaction& transaction, std::span<const RenewRequest> requests) {
+  if (requests.size() < 2) return {};
+  std::vector<const ResourceName*> names;
+  names.reserve(ResourceStore::most_at_once);
+  for (const auto& request : requests.first(std::min(requests.size(), ResourceStore::most_at_once)))
+    names.push_back(&request.lease.resource());
+  return transaction.read_ahead(names);
 }
 
 // The renewals of a transaction share one record; one alone keeps its own.
@@ -145,7 +158,12 @@ Result<std::vector<Result<Lease>>> Repository::renew_all(std::span<const RenewRe
         std::vector<LedgerEntry> records;
         given.reserve(requests.size());
         records.reserve(requests.size());
-        for (const auto& [lease, ttl] : requests) {
+        for (std::size_t n = 0; n < requests.size(); ++n) {
+          if (n % ResourceStore::most_at_once == 0) {
+            if (auto ok = read_ahead(transaction, requests.subspan(n)); !ok)
+              return fail(ok.error());
+          }
+          const auto& [lease, ttl] = requests[n];
           const auto stored = transaction.load(lease.resource());
           if (!stored) return fail(stored.error());
           auto renewal =
@@ -154,12 +172,12 @@ Result<std::vector<Result<Lease>>> Repository::renew_all(std::span<const RenewRe
             given.push_back(fail(renewal.error()));
             continue;
           }
-          const auto& change = renewal->change;
+          auto& change = renewal->change;
           if (auto ok = transaction.store(lease.resource(), *stored, change.next); !ok) {
             return fail(ok.error());
           }
           given.push_back(renewed(lease, *renewal, requested_at, transaction.now()));
-          records.insert(records.end(), change.entries.begin(), change.entries.end());
+          std::ranges::move(change.entries, std::back_inserter(records));
         }
         if (auto ok = record_together(transaction, records); !ok) return fail(ok.error());
         return given;

@@ -1,6 +1,8 @@
 #include "sqlite/resource_store.hpp"
 
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "wallock/ledger/bytes.hpp"
 
@@ -19,7 +21,8 @@ enum Column : int {
   granted_at,
   expires_at,
   request,
-  has_breaker  // the first of the breaker's
+  has_breaker,  // the first of the breaker's
+  name = has_breaker + 14
 };
 
 Result<std::optional<Tenure>> read_tenure(const Query& query) {
@@ -73,6 +76,54 @@ std::optional<BreakerRow> read_breaker_row(const Query& query, int first) {
   return is_legal(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
+Result<StoredResource> read_row(const Query& query) {
+  StoredResource found{.has_row = !query.is_null(max_fence),
+                       .has_breaker = query.integer(has_breaker) != 0};
+  found.state.breaker = read_breaker(query, has_breaker);
+  if (!found.has_row) return found;
+  found.state.max_fence = query.token(max_fence);
+  found.state.issued = query.token(issued);
+  auto tenure = read_tenure(query);
+  if (!tenure) return fail(tenure.error());
+  found.state.tenure = *std::move(tenure);
+  return found;
+}
+
+// The rows of several resources, of which one after the other is wanted. Three steps cost as much
+// as a lookup.
+class Sweep {
+ public:
+  // The statement answers the rows from a name on, in the names' order.
+  Sweep(sqlite3* db, Statement& statement) noexcept : db_(db), statement_(statement) {}
+
+  // True if there is a row of that name, which must live as long as the sweep.
+  [[nodiscard]] Result<bool> find(const std::string& wanted) {
+    constexpr int most_skipped = 2;
+    for (int skipped = 0; at_row_ && skipped < most_skipped && current() < wanted; ++skipped) {
+      if (auto ok = step(); !ok) return fail(ok.error());
+    }
+    if (at_row_ && current() == wanted) return true;
+    query_.emplace(db_, statement_, wanted);
+    if (auto ok = step(); !ok) return fail(ok.error());
+    return at_row_ && current() == wanted;
+  }
+  [[nodiscard]] const Query& row() const noexcept { return *query_; }
+
+ private:
+  [[nodiscard]] std::string_view current() const noexcept { return query_->text(name); }
+  [[nodiscard]] Status step() {
+    const auto row = query_->step();
+    at_row_ = row && *row;
+    if (!row) return fail(row.error());
+    return {};
+  }
+
+  sqlite3* db_;
+  Statement& statement_;
+  std::optional<Query> query_;
+  bool at_row_ = false;
+};
+
 // A write that found no row would have let a fence fall.
 Status changed_one(sqlite3* db, Status done) {
   if (done && sqlite3_changes(db) != 1) return fail(Errc::invariant_violated);
@@ -87,13 +138,22 @@ std::optional<BreakerRow> read_breaker(const Query& query, int first) {
   return has_row ? read_breaker_row(query, first + 2) : std::optional(BreakerRow{});
 }
 
+void ResourceStore::forget_what_changed(std::uint64_t generation) noexcept {
+  if (generation_ != generation) remembered_.clear();
+  generation_ = generation;
+}
+
+void ResourceStore::make_room(std::size_t count) noexcept {
+  if (remembered_.size() + count > most_remembered) remembered_.clear();
+}
+
 Result<StoredResource> ResourceStore::load(sqlite3* db, const ResourceName& resource,
                                            std::uint64_t generation) {
-  if (generation_ != generation || remembered_.size() >= most_remembered) remembered_.clear();
-  generation_ = generation;
+  forget_what_changed(generation);
   if (const auto found = remembered_.find(resource.str()); found != remembered_.end()) {
     return found->second;
   }
+  make_room(1);
   auto stored = read(db, resource);
   if (stored) remembered_.emplace(resource.str(), *stored);
   return stored;
@@ -104,16 +164,23 @@ Result<StoredResource> ResourceStore::read(sqlite3* db, const ResourceName& reso
   const auto row = query.step();
   if (!row) return fail(row.error());
   if (!*row) return fail(Errc::store_corrupt);
-  StoredResource found{.has_row = !query.is_null(max_fence),
-                       .has_breaker = query.integer(has_breaker) != 0};
-  found.state.breaker = read_breaker(query, has_breaker);
-  if (!found.has_row) return found;
-  found.state.max_fence = query.token(max_fence);
-  found.state.issued = query.token(issued);
-  auto tenure = read_tenure(query);
-  if (!tenure) return fail(tenure.error());
-  found.state.tenure = *std::move(tenure);
-  return found;
+  return read_row(query);
+}
+
+// What is not there or not legal is left for load() to look up, and to name.
+Status ResourceStore::read_ahead(sqlite3* db, std::span<const ResourceName* const> resources,
+                                 std::uint64_t generation) {
+  forget_what_changed(generation);
+  make_room(resources.size());
+  Sweep sweep(db, sweep_);
+  for (const ResourceName* const resource : resources) {
+    if (remembered_.contains(resource->str())) continue;
+    const auto found = sweep.find(resource->str());
+    if (!found) return fail(found.error());
+    if (!*found) continue;
+    if (auto row = read_row(sweep.row())) remembered_.emplace(resource->str(), *std::move(row));
+  }
+  return {};
 }
 
 Status ResourceStore::store(sqlite3* db, const ResourceName& resource, const StoredResource& before,
@@ -159,6 +226,14 @@ Status ResourceStore::write_row(sqlite3* db, const ResourceName& resource,
     return changed_one(db, Query(db, end_, resource.str(), next.max_fence, next.issued).run());
   }
   if (before.has_row && metadata == nullptr && before.state.tenure) {
+    const bool is_renewal = next.max_fence == before.state.max_fence &&
+                            next.issued == before.state.issued &&
+                            tenure->granted_at == before.state.tenure->granted_at;
+    if (is_renewal) {
+      return changed_one(db, Query(db, prolong_, resource.str(), tenure->expires_at, next.max_fence,
+                                   next.issued, tenure->granted_at)
+                                 .run());
+    }
     return changed_one(db, Query(db, keep_, resource.str(), next.max_fence, next.issued,
                                  tenure->granted_at, tenure->expires_at)
                                .run());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,10 @@ class WriteTransaction {
 
   [[nodiscard]] Result<StoredResource> load(const ResourceName& resource) const {
     return session_.resources.load(db(), resource, session_.ledger.generation());
+  }
+  // For a transaction that loads several.
+  [[nodiscard]] Status read_ahead(std::span<const ResourceName* const> resources) const {
+    return session_.resources.read_ahead(db(), resources, session_.ledger.generation());
   }
   [[nodiscard]] Result<std::uint64_t> append(const LedgerEntry& entry) const {
     return session_.ledger.append(db(), wall_, entry);

@@ -129,6 +129,15 @@ TEST_CASE("pauses and attempts of a heartbeat stay within their bounds for every
   }
 }
 
+TEST_CASE("the clock is looked at again after an eighth of the time, within its bounds") {
+  CHECK(detail::look_after(27s) == 1s);
+  CHECK(detail::look_after(8s) == 1s);
+  CHECK(detail::look_after(4s) == 500ms);
+  CHECK(detail::look_after(100ms) == 100ms);
+  CHECK(detail::look_after(-1s) == 100ms);
+  CHECK(detail::look_after(Duration::max()) == Duration::max());
+}
+
 TEST_CASE("an answer is final unless its class is transient") {
   CHECK_FALSE(detail::is_final(Errc::busy));
   CHECK_FALSE(detail::is_final(Errc::outcome_unknown));

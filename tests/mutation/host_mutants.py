@@ -115,6 +115,11 @@ MUTANTS = [
      "return is_wider || !is_owner_trusted(own, like) ? EPERM : 0;",
      "return !is_owner_trusted(own, like) ? EPERM : 0;", "host"),
     # The guard.
+    ("a suspension is slept through", "src/coordinator/heartbeat_rules.cpp",
+     "std::clamp<Duration>(left / 8, milliseconds(100), std::chrono::seconds(1))", "left",
+     "coordinator"),
+    ("renewals sleep through a suspension", "src/coordinator/heartbeats.cpp",
+     "  follow_clock(now);\n", "", "coordinator"),
     ("a guard is sure to the end of its lease", "src/coordinator/heartbeat_rules.cpp",
      "saturating_add(pulse.lease.safe_until(), -pulse.margin)", "pulse.lease.safe_until()",
      "coordinator"),

@@ -115,6 +115,11 @@ MUTANTS = [
      '      "WHERE resource = ?1 AND max_fence <= ?2 AND issued <= ?3"};',
      'granted_at = ?6, expires_at = ?7, request = ?8, metadata = ?9 "\n'
      '      "WHERE resource = ?1"};', "repository"),
+    ("a lease is prolonged whatever became of its row", STORE + "resource_store.hpp",
+     "WHERE resource = ?1 AND max_fence = ?3 AND issued = ?4 AND granted_at = ?5",
+     "WHERE resource = ?1 AND 1 IN (1, ?3, ?4, ?5)", "repository"),
+    ("a lease is renewed by its neighbour's row", STORE + "resource_store.cpp",
+     "return at_row_ && current() == wanted;", "return at_row_;", "repository"),
     ("remembered rows outlive other writers", STORE + "ledger_store.cpp",
      "known_ = false;\n  ++generation_;", "known_ = false;", "repository"),
     ("the schema lets stale actions in", "src/sql/0001_initial.sql",

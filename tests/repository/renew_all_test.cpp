@@ -197,4 +197,56 @@ TEST_CASE("two hundred and fifty-six leases share a record as two do, over pages
   CHECK(at.violations() == 0);
 }
 
+TEST_CASE("leases are renewed together whatever lies between them, in any order and number") {
+  Renewals at;
+  std::vector<Lease> leases;
+  for (int i = 0; i < 600; ++i) {
+    const int number = i * 7919 % 5000;
+    leases.push_back(at.acquire("resource-" + std::to_string(number)));
+    if (i % 3 == 0) static_cast<void>(at.acquire("resource-" + std::to_string(number) + "x"));
+  }
+  const bool sorted = GENERATE(false, true);
+  if (sorted) std::ranges::sort(leases, {}, [](const Lease& one) { return one.resource().str(); });
+  leases.push_back(leases.front());
+  at.clock().advance(10s);
+  const auto answers = at.renew(leases);
+  REQUIRE(answers);
+  CHECK(std::ranges::all_of(*answers, [](const auto& one) { return one.has_value(); }));
+  const auto text = std::to_string((at.clock().now() + 60s).time_since_epoch().count());
+  CHECK(at.raw().integer("SELECT count(*) FROM wallock_resources WHERE expires_at = " + text) ==
+        600);
+  CHECK(at.violations() == 0);
+}
+
+TEST_CASE("of leases renewed together each has the breaker that the file has, or none") {
+  Renewals at;
+  std::vector<Lease> leases;
+  for (const char* const name : {"a", "b", "c", "d", "e"})
+    leases.push_back(at.acquire(name));
+  // Of "b" it is told and not there, of "c" it is there and not told, of "d" it is not legal.
+  auto raw = at.raw();
+  const std::string breaker =
+      "INSERT INTO wallock_breakers (resource, state, forced, timeouts, generation, "
+      "failed_probes, interval_ns, since_at, epoch) VALUES ";
+  raw.must("UPDATE wallock_resources SET has_breaker = 1 WHERE resource IN ('b', 'd', 'e')");
+  raw.must(breaker + "('c', 0, 0, 0, 0, 0, 0, 0, 0), ('e', 0, 0, 1, 0, 0, 0, 0, 0)");
+  raw.must("PRAGMA ignore_check_constraints=1; " + breaker + "('d', 7, 0, 0, 0, 0, 0, 0, 0)");
+  CHECK(at.words(at.renew(leases)) == "ok breaker_illegal breaker_illegal breaker_illegal ok");
+}
+
+TEST_CASE("a lease whose row is gone is not renewed by its neighbour's") {
+  Renewals at;
+  const std::vector<Lease> leases{at.acquire("a"), at.acquire("b"), at.acquire("c")};
+  at.raw().must("DELETE FROM wallock_resources WHERE resource = 'b'");
+  CHECK(at.words(at.renew(leases)) == "ok unknown_token ok");
+}
+
+TEST_CASE("what another process wrote between two renewals is seen by the second") {
+  Renewals at;
+  const std::vector<Lease> leases{at.acquire("a"), at.acquire("b"), at.acquire("c")};
+  REQUIRE(at.words(at.renew(leases)) == "ok ok ok");
+  REQUIRE(at.store().revoke("b", leases[1].token(), "test"));
+  CHECK(at.words(at.renew(leases)) == "ok lease_lost ok");
+}
+
 }  // namespace wallock::test

@@ -95,4 +95,21 @@ TEST_CASE("INV-05 no token is spent while the file's breaker is not closed, or n
   CHECK(s.spend(s.token(), ends) == "ok");  // the twin
 }
 
+TEST_CASE("a lease is prolonged only in the row that it was decided by") {
+  const std::string spoiled =
+      GENERATE(as<std::string>(), "SET max_fence = max_fence + 1", "SET issued = issued + 1",
+               "SET granted_at = granted_at - 1", "SET resource = 's'");
+  CAPTURE(spoiled);
+  Spending s;
+  ResourceState next = s.before.state;
+  next.tenure->expires_at += 1min;
+  const auto store = [&] {
+    return answer(s.resources.store(s.connection->handle(), s.name, s.before, next));
+  };
+  s.run("SAVEPOINT s; UPDATE wallock_resources " + spoiled);
+  CHECK(store() == "invariant_violated");
+  s.run("ROLLBACK TO s");
+  CHECK(store() == "ok");  // the twin
+}
+
 }  // namespace wallock::test
