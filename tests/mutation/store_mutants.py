@@ -46,7 +46,7 @@ MUTANTS = [
      "repository looking for a delivery takes*"),
     ("a claim takes what waits for a breaker", STORE + "outbox_store.hpp",
      '"ELSE b.resource IS NULL OR b.state <> 0 OR', '"ELSE b.resource IS NULL OR',
-     "repository an open breaker holds*"),
+     "repository a breaker row that is open in nothing*"),
     ("a claim does not hold what it met", STORE + "outbox_store.hpp",
      "SET held = 1 WHERE position = ?1", "SET held = 0 WHERE position = ?1",
      "repository a claim holds what it met*"),

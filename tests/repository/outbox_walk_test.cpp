@@ -105,6 +105,18 @@ const Kind kinds[] = {
        for (int i = 0; i < count; ++i)
          REQUIRE(answer(queue.store.begin_recovery(name_of(i))) == "ok");
      }},
+    // Whose rows are there already.
+    {"behind breakers that opened once more",
+     [](Queue& queue, int count) {
+       put_each(queue, count);
+       trip_each(queue, count);
+       queue.at.clock->advance(10s);
+       for (int i = 0; i < count; ++i) {
+         const auto probe = queue.store.begin_recovery(name_of(i)).value();
+         REQUIRE(answer(queue.store.complete_recovery(probe, {true, "ok"})) == "ok");
+       }
+       open_each(queue, count);
+     }},
     {"claimed when their breakers opened, and the claims ran out",
      [](Queue& queue, int count) {
        put_each(queue, count);
@@ -238,6 +250,16 @@ TEST_CASE("a breaker row that is out of bounds holds its deliveries until it is 
   CHECK(queue.raw.integer("SELECT held FROM wallock_deliveries") == 1);
   queue.raw.must("UPDATE wallock_breakers SET timeouts = 0");
   CHECK(queue.ids() == "a");
+}
+
+TEST_CASE("a breaker row that is open in nothing but its state holds its deliveries") {
+  Queue queue;
+  queue.put("r", "a");
+  queue.raw.must(told_of_breakers);
+  queue.raw.must("PRAGMA ignore_check_constraints = 1; UPDATE wallock_breakers SET state = 1");
+  queue.raw.must("UPDATE wallock_deliveries SET held = 0");  // as if nobody had looked at it yet
+  CHECK(queue.ids() == "");
+  CHECK(queue.raw.integer("SELECT held FROM wallock_deliveries") == 1);
 }
 
 TEST_CASE("a breaker row that its resource does not tell of keeps deliveries until it does") {
