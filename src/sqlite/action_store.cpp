@@ -1,6 +1,7 @@
 #include "sqlite/action_store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 namespace wallock::sqlite {
@@ -22,6 +23,36 @@ ActionState committed_state(const ActionRequest& action) {
   return action.destination() ? ActionState::validated : ActionState::sealed;
 }
 
+ActionResult result_of(std::uint64_t position, FencingToken token, const ActionRecord& record) {
+  return ActionResult({.id = *record.id,
+                       .position = position,
+                       .token = token,
+                       .digest = record.digest,
+                       .state = record.state});
+}
+
+// Adds what ActionStore::insert_payload_ asks of each row.
+void bind_payload(Query& query, std::uint64_t position, const ledger::Salt& salt,
+                  const ActionRequest& action) {
+  const auto& amount = action.amount();
+  const auto& to = action.destination();
+  const auto destination = to ? std::optional<std::string_view>(to->str()) : std::nullopt;
+  const auto units = amount ? std::optional(amount->units()) : std::nullopt;
+  const auto places = amount ? std::optional(amount->places()) : std::nullopt;
+  query.add(position, std::span<const std::uint8_t>(salt.bytes), destination, units, places,
+            ledger::as_bytes(action.payload()));
+}
+
+// The values come first, in the order of the ids, and each is looked up in the index of the ids. A
+// value that is NULL is looked up nowhere.
+std::string knows_any_sql() {
+  std::string text = "SELECT 1 FROM (VALUES ";
+  for (std::size_t n = 0; n < rows_at_once; ++n)
+    text.append(n == 0 ? "(?)" : ",(?)");
+  return text +
+         ") AS v CROSS JOIN wallock_lease_queue_events AS e ON e.action_id = v.column1 LIMIT 1";
+}
+
 }  // namespace
 
 Digest content_digest(ledger::Sha256& hasher, std::string& buffer, const ledger::Salt& salt,
@@ -29,6 +60,20 @@ Digest content_digest(ledger::Sha256& hasher, std::string& buffer, const ledger:
   buffer.clear();
   ledger::append_content(buffer, salt, action);
   return hasher.digest(ledger::as_bytes(buffer));
+}
+
+ActionStore::ActionStore() : knows_any_text_(knows_any_sql()) {}
+
+Result<bool> ActionStore::knows_any(sqlite3* db, std::span<const ActionRequest> actions) {
+  Query query(db, knows_any_);
+  for (std::size_t n = 0; n < rows_at_once; ++n) {
+    if (n < actions.size()) {
+      query.add(actions[n].id().str());
+    } else {
+      query.add(nullptr);
+    }
+  }
+  return query.step();
 }
 
 Result<std::optional<RecordedAction>> ActionStore::find(sqlite3* db, const ActionId& id) {
@@ -69,41 +114,48 @@ Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
   return digest == recorded.digest;
 }
 
-Result<ActionResult> ActionStore::record(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
-                                         const Grounds& grounds, const ActionRequest& action) {
-  const ActionState state = committed_state(action);
-  ledger::Salt salt;
-  if (!random_.fill(salt.bytes)) return fail(Errc::out_of_memory);
-  const Digest digest = content_digest(ledger.hasher(), buffer_, salt, action);
-  const auto position = ledger.append(db, recorded_at,
-                                      LedgerEntry{.kind = RecordKind::action_recorded,
-                                                  .resource = grounds.resource,
-                                                  .action_id = action.id(),
-                                                  .token = grounds.token,
-                                                  .state = state,
-                                                  .score = action.security_score(),
-                                                  .digest = digest,
-                                                  .actor = grounds.holder.str()});
-  if (!position) return fail(position.error());
-  if (auto ok = store_payload(db, *position, grounds, salt, action); !ok) return fail(ok.error());
-  return ActionResult({.id = action.id(),
-                       .position = *position,
-                       .token = grounds.token,
-                       .digest = digest,
-                       .state = state});
+Result<std::vector<ActionResult>> ActionStore::record_all(sqlite3* db, LedgerStore& ledger,
+                                                          WallTime recorded_at,
+                                                          const Grounds& grounds,
+                                                          std::span<const ActionRequest> actions) {
+  std::vector<ActionResult> results;
+  results.reserve(actions.size());
+  LedgerEntry entry{.kind = RecordKind::action_recorded,
+                    .resource = grounds.resource,
+                    .token = grounds.token,
+                    .actor = grounds.holder.str()};
+  while (!actions.empty()) {
+    const auto some = actions.first(std::min(actions.size(), rows_at_once));
+    auto ok = record_some(db, ledger, recorded_at, grounds, entry, some, results);
+    if (!ok) return fail(ok.error());
+    actions = actions.subspan(some.size());
+  }
+  return results;
 }
 
-Status ActionStore::store_payload(sqlite3* db, std::uint64_t position, const Grounds& grounds,
-                                  const ledger::Salt& salt, const ActionRequest& action) {
-  const auto& amount = action.amount();
-  const auto& to = action.destination();
-  const auto destination = to ? std::optional<std::string_view>(to->str()) : std::nullopt;
-  const auto units = amount ? std::optional(amount->units()) : std::nullopt;
-  const auto places = amount ? std::optional(amount->places()) : std::nullopt;
-  const std::span<const std::uint8_t> salt_bytes(salt.bytes);
-  return Query(db, insert_payload_, position, grounds.token, grounds.fence, salt_bytes, destination,
-               units, places, ledger::as_bytes(action.payload()))
-      .run();
+Status ActionStore::record_some(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
+                                const Grounds& grounds, LedgerEntry& entry,
+                                std::span<const ActionRequest> actions,
+                                std::vector<ActionResult>& results) {
+  std::array<ledger::Salt, rows_at_once> salts;
+  std::array<ActionRecord, rows_at_once> records;
+  const std::uint64_t first = ledger.position();
+  for (std::size_t n = 0; n < actions.size(); ++n) {
+    if (!random_.fill(salts[n].bytes)) return fail(Errc::out_of_memory);
+    const ActionRequest& action = actions[n];
+    records[n] = {.id = &action.id(),
+                  .state = committed_state(action),
+                  .score = action.security_score(),
+                  .digest = content_digest(ledger.hasher(), buffer_, salts[n], action)};
+    results.push_back(result_of(first + n, grounds.token, records[n]));
+  }
+  auto recorded =
+      ledger.append_actions(db, recorded_at, entry, std::span(records).first(actions.size()));
+  if (!recorded) return recorded;
+  const auto share = [&](Query& query) { query.add(grounds.token, grounds.fence); };
+  return insert_payload_.run(db, actions.size(), share, [&](Query& query, std::size_t n) {
+    bind_payload(query, first + n, salts[n], actions[n]);
+  });
 }
 
 }  // namespace wallock::sqlite

@@ -3,15 +3,25 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ledger/sha256.hpp"
+#include "sqlite/bulk_insert.hpp"
 #include "sqlite/statement.hpp"
 #include "wallock/audit.hpp"
 #include "wallock/ledger/merkle.hpp"
 #include "wallock/rules/state.hpp"
 
 namespace wallock::sqlite {
+
+// What the records of actions that are committed together do not have in common.
+struct ActionRecord {
+  const ActionId* id = nullptr;
+  ActionState state = ActionState::sealed;
+  Score score = {};
+  Digest digest = {};
+};
 
 // Keeps the epoch, the next position and the tree's right edge between transactions, for as long as
 // nobody else writes: SQLite's data version tells. What is not at hand is read when it is needed,
@@ -53,6 +63,13 @@ class LedgerStore {
   [[nodiscard]] Result<std::uint64_t> append(sqlite3* db, WallTime recorded_at,
                                              const LedgerEntry& entry);
 
+  // Adds records of actions, the first of them at position(), with a statement for each
+  // rows_at_once of them. `entry` is what they have in common: its kind, resource, token and actor;
+  // what an ActionRecord says besides is overwritten there, and the rest must be empty. Errors as
+  // append; then none of them is remembered, and those that were written must be undone.
+  [[nodiscard]] Status append_actions(sqlite3* db, WallTime recorded_at, LedgerEntry& entry,
+                                      std::span<const ActionRecord> actions);
+
   // For content digests, so that one hasher serves the connection.
   [[nodiscard]] ledger::Sha256& hasher() noexcept { return hasher_; }
 
@@ -60,8 +77,23 @@ class LedgerStore {
   [[nodiscard]] Status load(sqlite3* db);
   [[nodiscard]] Status load_epoch(sqlite3* db);
   [[nodiscard]] Status complete_edge(sqlite3* db);
+
+  // A record with all that its row says.
+  struct Sealed {
+    std::uint64_t position = 0;
+    Digest leaf = {};
+    ledger::CompletedNodes nodes = {};
+  };
+  // Puts the next record into frame_.
+  [[nodiscard]] Status frame(sqlite3* db, WallTime recorded_at, const LedgerEntry& entry);
+  // Hashes what is there; the tree does not have it yet. Whether that went well tells the hasher.
+  [[nodiscard]] Sealed seal() noexcept;
+  void adopt(const Sealed& sealed) noexcept;
   [[nodiscard]] Status insert(sqlite3* db, WallTime recorded_at, const LedgerEntry& entry,
-                              const Digest& leaf, const ledger::CompletedNodes& nodes);
+                              const Sealed& sealed);
+  class Return;
+  [[nodiscard]] Status append_some(sqlite3* db, WallTime recorded_at, LedgerEntry& entry,
+                                   std::span<const ActionRecord> actions);
 
   Statement select_epoch_{"SELECT epoch FROM wallock_meta WHERE id = 1"};
   Statement select_last_{"SELECT max(position) FROM wallock_lease_queue_events"};
@@ -71,9 +103,14 @@ class LedgerStore {
       "INSERT INTO wallock_lease_queue_events (position, kind, resource, action_id, token, state, "
       "subject, until_at, score, digest, actor, detail, recorded_at, leaf_hash, nodes) "
       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"};
+  BulkInsert insert_actions_{
+      "INTO wallock_lease_queue_events (position, kind, resource, action_id, token, state, "
+      "subject, until_at, score, digest, actor, detail, recorded_at, leaf_hash, nodes)",
+      "(?, ?1, ?2, ?, ?3, ?, NULL, NULL, ?, ?, ?4, NULL, ?5, ?, ?)", 5};
 
   ledger::Sha256 hasher_;
   std::string frame_;
+  std::array<Sealed, rows_at_once> sealed_{};  // of the records under way
   ledger::Frontier frontier_;
   std::array<bool, ledger::max_tree_levels> has_peak_{};
   std::uint64_t epoch_ = 0;

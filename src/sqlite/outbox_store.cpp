@@ -38,9 +38,29 @@ std::optional<DeliveryRow> read_row(const Query& query) {
 
 }  // namespace
 
-Status OutboxStore::enqueue(sqlite3* db, std::uint64_t position, const ResourceName& resource,
-                            const Destination& destination, Instant now) {
-  return Query(db, enqueue_, position, resource.str(), destination.str(), now).run();
+Status OutboxStore::enqueue(sqlite3* db, const ResourceName& resource, const Outgoing& action,
+                            Instant now) {
+  return Query(db, enqueue_, action.position, resource.str(), action.destination->str(), now).run();
+}
+
+Status OutboxStore::enqueue_all(sqlite3* db, const ResourceName& resource,
+                                std::span<const Outgoing> actions, Instant now) {
+  if (actions.empty()) return {};
+  if (actions.size() == 1) return enqueue(db, resource, actions.front(), now);
+  const auto blocked = has_line(db, resource);
+  if (!blocked) return fail(blocked.error());
+  const auto share = [&](Query& query) { query.add(resource.str(), now); };
+  return enqueue_all_.run(db, actions.size(), share, [&](Query& query, std::size_t n) {
+    const auto state = n > 0 || *blocked ? QueueState::blocked : QueueState::ready;
+    query.add(actions[n].position, actions[n].destination->str(), static_cast<int>(state));
+  });
+}
+
+Result<bool> OutboxStore::has_line(sqlite3* db, const ResourceName& resource) {
+  Query query(db, has_line_, resource.str());
+  const auto row = query.step();  // a row always
+  if (!row) return fail(row.error());
+  return query.integer(0) != 0;
 }
 
 Status OutboxStore::look(sqlite3* db, const Destination& destination, std::uint32_t limit,

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "sqlite/bulk_insert.hpp"
 #include "sqlite/statement.hpp"
 #include "wallock/rules/delivery_rules.hpp"
 
@@ -17,12 +19,19 @@ struct ClaimableRow {
   Destination destination;
 };
 
+// A new action that is to be delivered.
+struct Outgoing {
+  std::uint64_t position = 0;
+  const Destination* destination = nullptr;
+};
+
 // Used inside the write transactions of one connection only; one thread at a time.
 class OutboxStore {
  public:
-  // Puts a new action in line: ready if nothing of its resource is on its way, else blocked.
-  [[nodiscard]] Status enqueue(sqlite3* db, std::uint64_t position, const ResourceName& resource,
-                               const Destination& destination, Instant now);
+  // Puts new actions of one resource in its line, in ascending order of their positions: the first
+  // is ready if nothing of the resource is on its way, the others are blocked by those before them.
+  [[nodiscard]] Status enqueue_all(sqlite3* db, const ResourceName& resource,
+                                   std::span<const Outgoing> actions, Instant now);
 
   // Rows that a claim may take now, those that are due longest first: at most `limit`.
   // Resources whose breaker is not CLOSED are passed over, and held, so that the next claim does
@@ -51,6 +60,10 @@ class OutboxStore {
     std::vector<ClaimableRow> rows;      // that may be claimed
     std::vector<std::uint64_t> to_hold;  // that wait for their breaker
   };
+  [[nodiscard]] Status enqueue(sqlite3* db, const ResourceName& resource, const Outgoing& action,
+                               Instant now);
+  // True if something of the resource is on its way.
+  [[nodiscard]] Result<bool> has_line(sqlite3* db, const ResourceName& resource);
   [[nodiscard]] Status look(sqlite3* db, const Destination& destination, std::uint32_t limit,
                             Instant now, Looked& looked);
 
@@ -61,6 +74,12 @@ class OutboxStore {
       "INSERT INTO wallock_deliveries (position, resource, destination, state, held, born, due, "
       "attempt, claim_token) VALUES (?1, ?2, ?3, "
       "EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?2), 0, ?4, ?4, 0, 0)"};
+  // The same in two steps, for several at once.
+  Statement has_line_{"SELECT EXISTS (SELECT 1 FROM wallock_deliveries WHERE resource = ?1)"};
+  BulkInsert enqueue_all_{
+      "INTO wallock_deliveries (position, resource, destination, state, held, born, due, attempt, "
+      "claim_token)",
+      "(?, ?1, ?, ?, 0, ?2, ?2, 0, 0)", 2};
   // The last column: 0 if the breaker is CLOSED, 1 if it is not, 2 if there is one that the
   // resource's row does not tell of, which no change to a breaker's row would mend. What is_legal
   // asks of a CLOSED row: one that is not legal is passed over like an open one.

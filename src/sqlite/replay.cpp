@@ -1,5 +1,7 @@
 #include "sqlite/replay.hpp"
 
+#include <algorithm>
+
 namespace wallock::sqlite {
 namespace {
 
@@ -23,20 +25,37 @@ Result<ActionResult> result_of(WriteTransaction& transaction, const ResourceName
                        .state = recorded.state});
 }
 
-}  // namespace
-
-Result<std::optional<std::vector<ActionResult>>> find_replay(
-    WriteTransaction& transaction, const ResourceName& resource,
-    std::span<const ActionRequest> actions) {
-  std::vector<ActionResult> results;
+// Adds the results of those that are recorded. That none is costs one question.
+Status find_some(WriteTransaction& transaction, const ResourceName& resource,
+                 std::span<const ActionRequest> actions, std::vector<ActionResult>& results) {
+  ActionStore& store = transaction.session().actions;
+  if (actions.size() > 1) {
+    const auto known = store.knows_any(transaction.db(), actions);
+    if (!known) return fail(known.error());
+    if (!*known) return {};
+  }
   for (const ActionRequest& action : actions) {
-    const auto recorded = transaction.session().actions.find(transaction.db(), action.id());
+    const auto recorded = store.find(transaction.db(), action.id());
     if (!recorded) return fail(recorded.error());
     const std::optional<RecordedAction>& found = *recorded;
     if (!found) continue;
     auto result = result_of(transaction, resource, *found, action);
     if (!result) return fail(result.error());
     results.push_back(*std::move(result));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<ActionResult>>> find_replay(
+    WriteTransaction& transaction, const ResourceName& resource,
+    std::span<const ActionRequest> actions) {
+  std::vector<ActionResult> results;
+  for (auto rest = actions; !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), rows_at_once));
+    rest = rest.subspan(some.size());
+    if (auto ok = find_some(transaction, resource, some, results); !ok) return fail(ok.error());
   }
   if (results.empty()) return std::optional<std::vector<ActionResult>>();
   if (results.size() != actions.size()) {

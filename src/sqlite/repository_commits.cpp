@@ -8,24 +8,30 @@
 namespace wallock::sqlite {
 namespace {
 
+// Those of the actions that have a destination.
+std::vector<Outgoing> outgoing_of(std::span<const ActionRequest> actions,
+                                  std::span<const ActionResult> results) {
+  std::vector<Outgoing> outgoing;
+  outgoing.reserve(actions.size());
+  for (std::size_t n = 0; n < actions.size(); ++n) {
+    const auto& destination = actions[n].destination();
+    if (destination) outgoing.push_back({results[n].position(), &*destination});
+  }
+  return outgoing;
+}
+
 // Appends the records of the actions and puts those with a destination into the outbox.
 Result<std::vector<ActionResult>> record_all(WriteTransaction& transaction, const Grounds& grounds,
                                              std::span<const ActionRequest> actions) {
   Session& session = transaction.session();
-  std::vector<ActionResult> results;
-  results.reserve(actions.size());
-  for (const ActionRequest& action : actions) {
-    auto result = session.actions.record(transaction.db(), session.ledger, transaction.wall(),
-                                         grounds, action);
-    if (!result) return fail(result.error());
-    if (const auto& destination = action.destination()) {
-      if (auto ok = session.outbox.enqueue(transaction.db(), result->position(), grounds.resource,
-                                           *destination, transaction.now());
-          !ok) {
-        return fail(ok.error());
-      }
-    }
-    results.push_back(*std::move(result));
+  auto results = session.actions.record_all(transaction.db(), session.ledger, transaction.wall(),
+                                            grounds, actions);
+  if (!results) return results;
+  const auto outgoing = outgoing_of(actions, *results);
+  if (auto ok = session.outbox.enqueue_all(transaction.db(), grounds.resource, outgoing,
+                                           transaction.now());
+      !ok) {
+    return fail(ok.error());
   }
   return results;
 }

@@ -46,13 +46,18 @@ class Query {
   template <class... Values>
   explicit Query(sqlite3* database, Statement& statement, const Values&... values) noexcept
       : result_(statement.prepare(database)), handle_(statement.get()) {
-    [[maybe_unused]] int index = 0;
-    (bind(++index, values), ...);
+    add(values...);
   }
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
   ~Query() {
     if (handle_ != nullptr) sqlite3_reset(handle_);
+  }
+
+  // Binds the values to the parameters that come next, in order.
+  template <class... Values>
+  void add(const Values&... values) noexcept {
+    (bind(++bound_, values), ...);
   }
 
   // True if there is a row to read, false at the end.
@@ -109,6 +114,7 @@ class Query {
 
   int result_;
   sqlite3_stmt* handle_;
+  int bound_ = 0;
 };
 
 }  // namespace wallock::sqlite

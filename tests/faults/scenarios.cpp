@@ -86,11 +86,22 @@ Scenario many_commits() {
   return scenario;
 }
 
+// Each of them longer than the one before: who copies them needs memory for each.
+Names growing(std::size_t count) {
+  Names names;
+  for (std::size_t i = 0; i < count; ++i)
+    names.push_back(std::string(20 + 15 * i, 'n'));
+  return names;
+}
+
 std::vector<Scenario> of_commits() {
-  const Names ten{"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
   return {
       {"a commit", {opened(), acquired("r"), committed("r", {"a"}), released("r"), closed()}},
-      {"a commit of ten", {opened(), acquired("r"), committed("r", ten), released("r"), closed()}},
+      {"a commit of ten",
+       {opened(), acquired("r"), committed("r", growing(10)), released("r"), closed()}},
+      {"a commit of fourteen",
+       {opened(), acquired("r"), committed("r", growing(14), sends), claimed(1, 1),
+        settled(delivered), closed()}},
       {"commits that keep the lease",
        {opened(), acquired("r"), committed("r", {"a"}, keeps), committed("r", {"b"}, keeps),
         committed("r", {"c"}), released("r"), closed()}},

@@ -36,9 +36,10 @@ auto join_line(Coordinator& store, Operation operation) {
 // A store whose transactions a test can hold open: work that waits to be let go.
 class Crossroads {
  public:
-  // `refused`: an action whose last row the file refuses, after the others were written.
+  // `refused`: an action whose last row the file refuses, after the others were written. `before`:
+  // SQL that is run first.
   explicit Crossroads(Duration timeout = 60s, bool share_flushes = true,
-                      const std::string& refused = {}) {
+                      const std::string& refused = {}, const std::string& before = {}) {
     options_ = at_.options();
     options_.durability = Durability::commits;
     options_.share_flushes = share_flushes;
@@ -50,6 +51,7 @@ class Crossroads {
         "CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES app (id) "
         "DEFERRABLE INITIALLY DEFERRED)");
     if (!refused.empty()) refuse(*raw_, refused);
+    raw_->must(before);
     opener_ = std::async(std::launch::async, [this] {
       return answer(store().execute("opener", recorded("opener"), [this] {
         opened_.count_down();
