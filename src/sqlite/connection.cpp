@@ -4,8 +4,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <list>
-#include <mutex>
+#include <atomic>
+#include <cstddef>
+#include <new>
 #include <tuple>
 
 #include "sqlite/gathering_vfs.hpp"
@@ -24,6 +25,46 @@ constexpr int flags_for(Access access) {
 
 Error setting_refused(const char* name) { return invalid(Errc::setting_refused, name); }
 
+// Where databases stay that are never destroyed, so that they are no leaks. A place is made when a
+// connection is opened, because closing one must need no memory; and without a mutex, which a fork
+// could leave locked.
+class Retired {
+ public:
+  void expect() {
+    const std::size_t needed = expected_.fetch_add(1) + 1 + kept_.load();
+    if (needed <= places_.load()) return;
+    auto* const place = new (std::nothrow) Place;
+    if (place == nullptr) {
+      forget();
+      throw std::bad_alloc();
+    }
+    place->next = first_.load();
+    while (!first_.compare_exchange_weak(place->next, place)) {
+    }
+    places_.fetch_add(1);
+  }
+  void forget() noexcept { expected_.fetch_sub(1); }
+  void keep(SQLite::Database* database) noexcept {
+    kept_.fetch_add(1);
+    for (Place* place = first_.load(); place != nullptr; place = place->next) {
+      SQLite::Database* none = nullptr;
+      if (place->database.compare_exchange_strong(none, database)) return;
+    }
+  }
+
+ private:
+  struct Place {
+    std::atomic<SQLite::Database*> database{nullptr};
+    Place* next = nullptr;
+  };
+  std::atomic<Place*> first_{nullptr};
+  std::atomic<std::size_t> places_{0};
+  std::atomic<std::size_t> kept_{0};
+  std::atomic<std::size_t> expected_{0};
+};
+
+constinit Retired retired;
+
 }  // namespace
 
 // Closes a connection that statements still belong to: kept by the application's work, or by
@@ -40,15 +81,7 @@ void Connection::retire(std::unique_ptr<SQLite::Database> database) noexcept {
   sqlite3_set_authorizer(db, &Connection::on_authorize, nullptr);
   sqlite3_close_v2(db);
   // Its destructor would close again, so it is never run.
-  SQLite::Database* const kept = database.release();
-  static std::mutex mutex;
-  try {
-    static auto* const retired = new std::list<SQLite::Database*>;
-    const std::lock_guard lock(mutex);
-    retired->push_back(kept);
-  } catch (const std::bad_alloc&) {
-    return;  // it is out of sight of those who look for leaks then, and that is all
-  }
+  retired.keep(database.release());
 }
 
 Connection::Connection(const std::string& path, int flags, const Clock& clock, Instant deadline)
@@ -57,10 +90,13 @@ Connection::Connection(const std::string& path, int flags, const Clock& clock, I
       jitter_(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) | 1),
       database_(std::make_unique<SQLite::Database>(
           path.c_str(), flags, 0,
-          (flags & SQLITE_OPEN_READONLY) != 0 ? nullptr : gathering_vfs())) {}
+          (flags & SQLITE_OPEN_READONLY) != 0 ? nullptr : gathering_vfs())) {
+  retired.expect();
+}
 
 Connection::~Connection() {
   if (sqlite3_next_stmt(handle(), nullptr) != nullptr) retire(std::move(database_));
+  retired.forget();
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, Access access,
