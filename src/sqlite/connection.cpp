@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <new>
 #include <tuple>
 
 #include "sqlite/gathering_vfs.hpp"
@@ -25,46 +23,6 @@ constexpr int flags_for(Access access) {
 
 Error setting_refused(const char* name) { return invalid(Errc::setting_refused, name); }
 
-// Where databases stay that are never destroyed, so that they are no leaks. A place is made when a
-// connection is opened, because closing one must need no memory; and without a mutex, which a fork
-// could leave locked.
-class Retired {
- public:
-  void expect() {
-    const std::size_t needed = expected_.fetch_add(1) + 1 + kept_.load();
-    if (needed <= places_.load()) return;
-    auto* const place = new (std::nothrow) Place;
-    if (place == nullptr) {
-      forget();
-      throw std::bad_alloc();
-    }
-    place->next = first_.load();
-    while (!first_.compare_exchange_weak(place->next, place)) {
-    }
-    places_.fetch_add(1);
-  }
-  void forget() noexcept { expected_.fetch_sub(1); }
-  void keep(SQLite::Database* database) noexcept {
-    kept_.fetch_add(1);
-    for (Place* place = first_.load(); place != nullptr; place = place->next) {
-      SQLite::Database* none = nullptr;
-      if (place->database.compare_exchange_strong(none, database)) return;
-    }
-  }
-
- private:
-  struct Place {
-    std::atomic<SQLite::Database*> database{nullptr};
-    Place* next = nullptr;
-  };
-  std::atomic<Place*> first_{nullptr};
-  std::atomic<std::size_t> places_{0};
-  std::atomic<std::size_t> kept_{0};
-  std::atomic<std::size_t> expected_{0};
-};
-
-constinit Retired retired;
-
 }  // namespace
 
 // Closes a connection that statements still belong to: kept by the application's work, or by
@@ -72,16 +30,21 @@ constinit Retired retired;
 // SQLiteCpp's way of closing would end the process here. A new authorizer has every statement
 // prepared anew before its next step, which a closed connection refuses: nothing is written through
 // them outside of a commit.
-void Connection::retire(std::unique_ptr<SQLite::Database> database) noexcept {
-  sqlite3* const db = database->getHandle();
+void Connection::retire() noexcept {
+  sqlite3* const db = handle();
   sqlite3_busy_handler(db, nullptr, nullptr);
   sqlite3_commit_hook(db, nullptr, nullptr);
   sqlite3_rollback_hook(db, nullptr, nullptr);
   sqlite3_wal_hook(db, nullptr, nullptr);
   sqlite3_set_authorizer(db, &Connection::on_authorize, nullptr);
   sqlite3_close_v2(db);
-  // Its destructor would close again, so it is never run.
-  retired.keep(database.release());
+  // Its destructor would close again, so it is never run. No mutex: a fork could leave it locked.
+  static constinit std::atomic<Retired*> all{nullptr};
+  Retired* const retired = retired_.release();
+  retired->database = database_.release();
+  retired->next = all.load();
+  while (!all.compare_exchange_weak(retired->next, retired)) {
+  }
 }
 
 Connection::Connection(const std::string& path, int flags, const Clock& clock, Instant deadline)
@@ -89,14 +52,11 @@ Connection::Connection(const std::string& path, int flags, const Clock& clock, I
       deadline_(deadline),
       jitter_(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) | 1),
       database_(std::make_unique<SQLite::Database>(
-          path.c_str(), flags, 0,
-          (flags & SQLITE_OPEN_READONLY) != 0 ? nullptr : gathering_vfs())) {
-  retired.expect();
-}
+          path.c_str(), flags, 0, (flags & SQLITE_OPEN_READONLY) != 0 ? nullptr : gathering_vfs())),
+      retired_(std::make_unique<Retired>()) {}
 
 Connection::~Connection() {
-  if (sqlite3_next_stmt(handle(), nullptr) != nullptr) retire(std::move(database_));
-  retired.forget();
+  if (sqlite3_next_stmt(handle(), nullptr) != nullptr) retire();
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, Access access,

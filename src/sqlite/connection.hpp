@@ -72,7 +72,7 @@ class Connection {
   [[nodiscard]] Status configure(Access access);
   [[nodiscard]] Status set_and_check(const char* name, std::int64_t value);
 
-  static void retire(std::unique_ptr<SQLite::Database> database) noexcept;
+  void retire() noexcept;
   static int on_busy(void* self, int calls);
   static int on_commit(void* self);
   static void on_rollback(void* self);
@@ -89,6 +89,14 @@ class Connection {
   bool rolled_back_ = false;
   bool commit_allowed_ = true;
   std::unique_ptr<SQLite::Database> database_;
+
+  // Where a database stays that is never destroyed, so that it is no leak. Made with the
+  // connection: closing it must need no memory.
+  struct Retired {
+    SQLite::Database* database = nullptr;
+    Retired* next = nullptr;
+  };
+  std::unique_ptr<Retired> retired_;
 };
 
 }  // namespace wallock::sqlite
