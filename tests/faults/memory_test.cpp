@@ -57,6 +57,9 @@ Tally starve_everywhere(bool for_ever) {
   return tally;
 }
 
+// Each takes a page and more: with them the log is long enough for a checkpoint (Checkpointer).
+constexpr int rows_for_a_checkpoint = 2100;
+
 // So many pages into the log, by somebody else.
 void lengthen_log(const std::string& path, int rows) {
   RawDatabase(path).must(
@@ -70,17 +73,19 @@ bool starve_checkpoint(const AllocationFault& fault, Tally& tally) {
   const Step commit = executed("r", {"a"});
   const Scenario scenario{.name = "a checkpoint", .steps = {opened()}, .page_size = 512};
   Place place(scenario, 1);
-  lengthen_log(place.stage.path(), 600);
+  lengthen_log(place.stage.path(), rows_for_a_checkpoint);
   arm_allocations(fault);
   const Status done = commit.run(place.stage);
   const bool injected = failed_allocations() > 0;
   disarm_allocations();
+  // Or no checkpoint was starved at all.
+  if (!injected) CHECK(place.stage.store->health().value().checkpoints == 1);
   tally.injected += injected ? 1 : 0;
   tally.surfaced += done ? 0 : 1;
   if (!done) CHECK(done.error().code() == Errc::out_of_memory);
   CHECK(is_free(place.stage.path()));
   CHECK(place.turn_is_free());
-  lengthen_log(place.stage.path(), 600);
+  lengthen_log(place.stage.path(), rows_for_a_checkpoint);
   CHECK(executed("r", {"b"}).run(place.stage));
   CHECK(place.stage.store->health().value().checkpoints > 0);
   place.stage.store.reset();

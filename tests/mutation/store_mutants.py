@@ -257,7 +257,7 @@ MUTANTS = [
      "simulation *himself*"),
     ("a flush covers what was written after it began", HOST + "flush_line.cpp",
      "raise(line_.layout_.flushed, covers_);",
-     "raise(line_.layout_.flushed, line_.layout_.written.load());", SHARED_FLUSH),
+     "raise(line_.layout_.flushed, line_.layout_.written.load());", "host *flush*"),
     ("a read does not wait for what it saw", STORE + "writer.cpp",
      "{};\n  auto flushed = await_flush(seen());", "{};\n  auto flushed = Status();",
      SHARED_FLUSH),
