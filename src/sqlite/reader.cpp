@@ -151,6 +151,7 @@ Result<TreeHead> Reader::root() {
   if (!turn.status()) return fail(turn.status().error());
   const auto at = edge();
   if (!at) return fail(at.error());
+  if (at->size > ledger::Frontier::max_size) return fail(Errc::ledger_damaged);
   // Append-only: the peaks of this size stay what they are while they are read one by one.
   ledger::Frontier frontier(at->size);
   for (std::size_t level = 0; level < ledger::max_tree_levels; ++level) {

@@ -201,4 +201,16 @@ TEST_CASE("a row that is no lease is not shown as one, and nothing is done with 
   CHECK(answer(t.store.leases()) == "store_corrupt");
 }
 
+// Found by fuzzing: the tree has no place for it.
+TEST_CASE("a record far beyond the ledger's last possible one is damage, not a head") {
+  TempStore at;
+  auto store = at.open();
+  REQUIRE(answer(store.execute("r", recorded("a"))) == "ok");
+  at.raw().must(
+      "PRAGMA ignore_check_constraints = 1; INSERT INTO wallock_lease_queue_events (position, "
+      "kind, "
+      "token, recorded_at, leaf_hash) VALUES (9223372036854775807, 10, 0, 0, zeroblob(32))");
+  CHECK(answer(store.root()) == "ledger_damaged");
+}
+
 }  // namespace wallock::test
