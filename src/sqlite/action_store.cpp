@@ -1,7 +1,6 @@
 #include "sqlite/action_store.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 
 namespace wallock::sqlite {
@@ -114,48 +113,39 @@ Result<bool> ActionStore::same_content(sqlite3* db, ledger::Sha256& hasher,
   return digest == recorded.digest;
 }
 
+// Records, then payloads: each table is written in one go.
 Result<std::vector<ActionResult>> ActionStore::record_all(sqlite3* db, LedgerStore& ledger,
                                                           WallTime recorded_at,
                                                           const Grounds& grounds,
                                                           std::span<const ActionRequest> actions) {
+  const std::uint64_t first = ledger.position();
+  std::vector<ledger::Salt> salts(actions.size());
+  std::vector<ActionRecord> records;
   std::vector<ActionResult> results;
+  records.reserve(actions.size());
   results.reserve(actions.size());
+  for (std::size_t n = 0; n < actions.size(); ++n) {
+    if (!random_.fill(salts[n].bytes)) return fail(Errc::out_of_memory);
+    const ActionRequest& action = actions[n];
+    records.push_back({.id = &action.id(),
+                       .state = committed_state(action),
+                       .score = action.security_score(),
+                       .digest = content_digest(ledger.hasher(), buffer_, salts[n], action)});
+    results.push_back(result_of(first + n, grounds.token, records[n]));
+  }
   LedgerEntry entry{.kind = RecordKind::action_recorded,
                     .resource = grounds.resource,
                     .token = grounds.token,
                     .actor = grounds.holder.str()};
-  while (!actions.empty()) {
-    const auto some = actions.first(std::min(actions.size(), rows_at_once));
-    auto ok = record_some(db, ledger, recorded_at, grounds, entry, some, results);
-    if (!ok) return fail(ok.error());
-    actions = actions.subspan(some.size());
+  if (auto ok = ledger.append_actions(db, recorded_at, entry, records); !ok) {
+    return fail(ok.error());
   }
-  return results;
-}
-
-Status ActionStore::record_some(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
-                                const Grounds& grounds, LedgerEntry& entry,
-                                std::span<const ActionRequest> actions,
-                                std::vector<ActionResult>& results) {
-  std::array<ledger::Salt, rows_at_once> salts;
-  std::array<ActionRecord, rows_at_once> records;
-  const std::uint64_t first = ledger.position();
-  for (std::size_t n = 0; n < actions.size(); ++n) {
-    if (!random_.fill(salts[n].bytes)) return fail(Errc::out_of_memory);
-    const ActionRequest& action = actions[n];
-    records[n] = {.id = &action.id(),
-                  .state = committed_state(action),
-                  .score = action.security_score(),
-                  .digest = content_digest(ledger.hasher(), buffer_, salts[n], action)};
-    results.push_back(result_of(first + n, grounds.token, records[n]));
-  }
-  auto recorded =
-      ledger.append_actions(db, recorded_at, entry, std::span(records).first(actions.size()));
-  if (!recorded) return recorded;
   const auto share = [&](Query& query) { query.add(grounds.token, grounds.fence); };
-  return insert_payload_.run(db, actions.size(), share, [&](Query& query, std::size_t n) {
+  const auto bind = [&](Query& query, std::size_t n) {
     bind_payload(query, first + n, salts[n], actions[n]);
-  });
+  };
+  if (auto ok = insert_payload_.run(db, actions.size(), share, bind); !ok) return fail(ok.error());
+  return results;
 }
 
 }  // namespace wallock::sqlite

@@ -64,12 +64,6 @@ class ActionStore {
 
  private:
   [[nodiscard]] Result<ledger::Salt> salt_of(sqlite3* db, std::uint64_t position);
-  // Of rows_at_once actions at most: adds their results. `entry` is what their records have in
-  // common.
-  [[nodiscard]] Status record_some(sqlite3* db, LedgerStore& ledger, WallTime recorded_at,
-                                   const Grounds& grounds, LedgerEntry& entry,
-                                   std::span<const ActionRequest> actions,
-                                   std::vector<ActionResult>& results);
 
   Statement find_{
       "SELECT position, kind, resource, token, actor, state, digest "

@@ -14,7 +14,10 @@ namespace {
 struct Service {
   World world;
   std::unique_ptr<LeaseRepository> store = world.repository();
-  std::shared_ptr<Heartbeats> heartbeats = std::make_shared<Heartbeats>(*store, world.clock);
+  std::shared_ptr<Heartbeats> heartbeats;
+
+  explicit Service(Heartbeats::MovedBy moved_by = Heartbeats::MovedBy::others)
+      : heartbeats(std::make_shared<Heartbeats>(*store, world.clock, moved_by)) {}
 
   std::shared_ptr<HeldLease> hold(std::string_view resource, GuardOptions options = {},
                                   Duration ttl = 30s) {
@@ -279,30 +282,15 @@ TEST_CASE("a repository that throws in a renewal counts as one that failed") {
 
 TEST_CASE("a service on the machine's clock renews after a suspension, and tells what it cost") {
   // The machine's clock goes on while it is suspended, real time does not.
-  World world;
-  const auto store = world.repository();
-  const auto heartbeats =
-      std::make_shared<Heartbeats>(*store, world.clock, Heartbeats::MovedBy::machine);
-  const auto hold = [&](std::string_view resource, Duration ttl) {
-    const Lease lease = store
-                            ->acquire({.resource = ResourceName::parse(resource).value(),
-                                       .holder = HolderId::parse("ann").value(),
-                                       .instance = InstanceId{7},
-                                       .ttl = ttl},
-                                      {}, Instant::max())
-                            .value();
-    auto held = std::make_shared<HeldLease>(lease, ttl, GuardOptions());
-    heartbeats->add(held);
-    return held;
-  };
-  const auto kept = hold("kept", 1h);
-  const auto lost = hold("lost", 20min);
-  REQUIRE(heartbeats->start(true));
+  Service s(Heartbeats::MovedBy::machine);
+  const auto kept = s.hold("kept", {}, 1h);
+  const auto lost = s.hold("lost", {}, 20min);
+  REQUIRE(s.heartbeats->start(true));
   std::this_thread::sleep_for(50ms);  // both threads rest
-  world.clock->advance(30min);
-  CHECK(eventually([&] { return kept->lease().requested_at() == world.clock->now(); }));
+  s.world.clock->advance(30min);
+  CHECK(eventually([&] { return kept->lease().requested_at() == s.now(); }));
   CHECK(eventually([&] { return lost->lost().stop_requested(); }));
   CHECK(lost->reason() == LossReason::expired);
   CHECK(kept->alive());
-  heartbeats->shutdown();
+  s.heartbeats->shutdown();
 }

@@ -136,9 +136,8 @@ inline Duration retry_wait(const DeliveryRow& row, const SettleCommand& command,
 }  // namespace detail
 
 // Hands the row out under a claim token of its own, or takes it out (way dead) if its attempts or
-// its age ran out. The row must be claimable: due, and not blocked; claim_lost
-// otherwise. invariant_violated (security) unless the claim token is greater than the
-// claim's before it.
+// its age ran out. The row must be claimable: due, and not blocked; claim_lost otherwise.
+// invariant_violated (security) unless the claim token is greater than the claim's before it.
 [[nodiscard]] inline Result<DeliveryDecision> decide_claim(const DeliveryRow& row,
                                                            const ClaimCommand& command,
                                                            const DeliveryPolicy& policy,
