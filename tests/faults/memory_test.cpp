@@ -119,6 +119,22 @@ TEST_CASE("memory that runs out in a checkpoint harms no commit, and the next on
   CHECK(tally.surfaced > 0);
 }
 
+TEST_CASE("memory that runs out amid the records of a batch leaves the ledger as it was",
+          "[memory]") {
+  // Each name needs more room than the one before it: memory runs out behind records that are
+  // hashed already.
+  const Names names{std::string(20, 'a'), std::string(60, 'b'), std::string(130, 'c'),
+                    std::string(255, 'd')};
+  const Scenario batch{.name = "a batch",
+                       .steps = {opened(), acquired("r"), committed("r", names)}};
+  // Once each, and the next attempt is spared: another failure could put right what this one left.
+  constexpr std::uint64_t never_again = 1'000'000;
+  Tally tally;
+  for (std::uint64_t at = 0; tally.injected == at; ++at)
+    trouble_step(batch, 2, starvation(false), {.first = at, .every = never_again}, tally);
+  CHECK(tally.surfaced > 0);
+}
+
 TEST_CASE("memory that runs out while invariants are checked is no violation", "[memory]") {
   const ScratchFolder folder;
   Stage stage(folder.path(), Durability::commits);

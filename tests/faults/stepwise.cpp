@@ -28,8 +28,9 @@ class Stepwise {
     const bool came = trouble_.end();
     if (came) ++tally_.injected;
     if (done) {
-      // Nothing depended on it, or the call could do without.
-      if (came) check_success();
+      // Nothing depended on it, or the call could do without; or it is repeated after all that
+      // failed.
+      check_success();
       place_.reset();
       return came;
     }
