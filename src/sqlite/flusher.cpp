@@ -68,7 +68,7 @@ bool Flusher::sync(Log& log, host::FlushLine* line) noexcept {
   if (line != nullptr) {
     line->broke();
   } else {
-    suspect_.store(true);
+    suspect();
   }
   return false;
 }
@@ -83,7 +83,7 @@ Flusher::Flushed Flusher::flush_one(Log& log, host::FlushLine* line) noexcept {
   const std::lock_guard lock(log.mutex);
   if (!is_open(log)) return Flushed::not_begun;
   if (!sync(log, line)) return Flushed::failed;
-  return line == nullptr && suspect_.load() ? Flushed::failed : Flushed::flushed;
+  return line == nullptr && is_suspect() ? Flushed::failed : Flushed::flushed;
 }
 
 // One that is flushing now hears by itself.

@@ -41,6 +41,11 @@ class Flusher {
   // reads, and flushes it.
   [[nodiscard]] bool write_again() noexcept;
 
+  // A flush failed of which no line was told, and the log was not written again since.
+  [[nodiscard]] bool is_suspect() const noexcept { return suspect_.load(); }
+  // Somebody else's flush did: a COMMIT's own.
+  void suspect() noexcept { suspect_.store(true); }
+
  private:
   struct Log {
     std::mutex mutex;
@@ -63,7 +68,7 @@ class Flusher {
   const std::string path_;
   const Clock& clock_;
   std::array<Log, host::FlushLine::lanes> logs_;
-  std::atomic<bool> suspect_{false};  // a flush failed, and no line was told
+  std::atomic<bool> suspect_{false};
 };
 
 }  // namespace wallock::sqlite

@@ -22,7 +22,7 @@ enum Column : int {
   expires_at,
   request,
   has_breaker,  // the first of the breaker's
-  name = has_breaker + 14
+  name = has_breaker + breaker_columns
 };
 
 Result<std::optional<Tenure>> read_tenure(const Query& query) {

@@ -27,6 +27,7 @@ struct StoredResource {
   "r.has_breaker, b.resource, b.state, b.forced, b.timeouts, b.generation, b.failed_probes, " \
   "b.interval_ns, b.since_at, b.epoch, b.probe_token, b.probe_holder, b.probe_instance, "     \
   "b.probe_expires_at"
+inline constexpr int breaker_columns = 14;  // so many
 // Of one resource, which is given; a row whatever is stored.
 #define WALLOCK_RESOURCE_WITH_BREAKER                                 \
   " FROM (SELECT ?1 AS resource) AS wanted"                           \

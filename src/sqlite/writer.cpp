@@ -33,7 +33,7 @@ void Writer::leave_turn() noexcept {
 }
 
 void Writer::hand_over() noexcept {
-  if (log_suspect_) mend_log();
+  if (shared_.flush_line == nullptr && is_log_suspect()) mend_log();
   if (broken_) session_.reset();
   leave_turn();
   queue_.hand_over();
@@ -224,14 +224,10 @@ Status Writer::await_flush(host::FlushLine::Ticket ticket) noexcept {
   const auto flush = [this, line](std::size_t lane) noexcept {
     return shared_.flusher->flush(lane, line);
   };
-  if (line != nullptr) {
-    if (line->wait(ticket, flush) == Outcome::flushed) return {};
-  } else {
-    // Nobody tells what is flushed.
-    if (flush(0) == Flusher::Flushed::flushed) return {};
-    log_suspect_ = true;
-  }
-  return fail(Errc::outcome_unknown);
+  // Without a line nobody tells what is flushed.
+  const bool flushed = line != nullptr ? line->wait(ticket, flush) == Outcome::flushed
+                                       : flush(0) == Flusher::Flushed::flushed;
+  return flushed ? Status() : fail(Errc::outcome_unknown);
 }
 
 Status Writer::await_visible(Instant deadline) {

@@ -145,6 +145,7 @@ class Writer {
   [[nodiscard]] Status begin(bool flushed, Instant deadline) noexcept;
   [[nodiscard]] Status begin_transaction(bool flushed, Instant deadline);
   [[nodiscard]] Status repair_log() noexcept;
+  [[nodiscard]] bool is_log_suspect() const noexcept;
   void suspect_log() noexcept;
   void mend_log() noexcept;
   [[nodiscard]] Status commit(bool durable) noexcept;
@@ -168,7 +169,6 @@ class Writer {
   JobQueue queue_;
   std::atomic<std::uint64_t> transactions_{0};
   std::atomic<std::uint64_t> operations_{0};
-  std::atomic<bool> log_suspect_{false};  // a flush failed, which nobody else knows of
 
   // From here on: of the thread that leads.
   Batch batch_;

@@ -69,13 +69,18 @@ Status Writer::begin_transaction(bool flushed, Instant deadline) {
 Status Writer::repair_log() noexcept {
   host::FlushLine* const line = shared_.flush_line;
   if (line != nullptr) line->settle();
-  if (!log_suspect_ && (line == nullptr || !line->is_broken())) return {};
+  if (!is_log_suspect()) return {};
   if (!shared_.flusher->write_again()) {
     return fail(Error(Errc::io_error, ErrorFacts{.native = SQLITE_IOERR_FSYNC}));
   }
   if (line != nullptr) line->repaired();
-  log_suspect_ = false;
   return {};
+}
+
+// Whoever has a line is told of every flush that failed, in whichever process.
+bool Writer::is_log_suspect() const noexcept {
+  const host::FlushLine* const line = shared_.flush_line;
+  return line != nullptr ? line->is_broken() : shared_.flusher->is_suspect();
 }
 
 // A flush of this transaction's own failed. What had ridden with it is in no later flush's care:
@@ -84,7 +89,7 @@ void Writer::suspect_log() noexcept {
   if (shared_.flush_line != nullptr) {
     shared_.flush_line->broke();
   } else {
-    log_suspect_ = true;
+    shared_.flusher->suspect();
   }
 }
 

@@ -37,10 +37,11 @@ need_packages() {
   fi
 }
 
-# apt_install NAME...: uses as_root of its caller.
+# apt_install NAME...: uses as_root of its caller. Waits for another installation to end: that of
+# the other of README's two commands, say.
 apt_install() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "$@"
+    apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 "$@"
 }
 
 # cannot_install REASON NAME...: says what a person has to do, and ends the script.
