@@ -152,6 +152,25 @@ TEST_CASE("a missing subtree stops the next append that needs it, and the audit 
   CHECK(done == 64);
 }
 
+// As if a bit had flipped between the hashing of a record and its writing. The record is a peak of
+// the tree: who opens the store then builds on it.
+TEST_CASE("a record that was stored otherwise than hashed is named, and the ledger goes on (G20)") {
+  Tampered t;
+  REQUIRE(answer(t.store.execute("r0", sent("last", "payload"))) == "ok");
+  REQUIRE(t.store.root().value().size == 67);
+  const auto what = GENERATE(as<std::string>(), "recorded_at = recorded_at - 4096",
+                             "token = token + 4096", "leaf_hash = zeroblob(32)", "detail = 'x'");
+  CAPTURE(what);
+  t.raw.must(events + what + " WHERE position = 66");
+
+  auto other = t.at.open();
+  for (int i = 0; i < 40; ++i) {
+    auto& store = i % 2 == 0 ? other : t.store;
+    REQUIRE(answer(store.execute("r1", sent("later" + std::to_string(i), "payload"))) == "ok");
+  }
+  CHECK(t.verified(true) == "DAMAGED 66 record");
+}
+
 TEST_CASE("a root is not made of what is not there") {
   Tampered t;
   t.raw.must(
