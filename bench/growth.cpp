@@ -1,6 +1,7 @@
 // Does an operation get dearer as the store grows? Each condition is held against a small store of
 // the same run, asked by turns. What a large store holds is put into it by plain SQL: an acquire
-// reads single rows by their keys, and looks at nothing else of them.
+// reads single rows by their keys, and looks at nothing else of them. The baseline, a lease row and
+// nothing else, tells how much of it is SQLite's.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -90,6 +91,16 @@ void add_resources(const std::string& path, std::size_t count, Leases leases) {
   raw.run("COMMIT");
 }
 
+// The same rows of the baseline's.
+void add_baseline_resources(const std::string& path, std::size_t count) {
+  Raw raw(path);
+  raw.run("BEGIN");
+  raw.run(numbers_below(count) +
+          "INSERT INTO leases (resource, token, expires) SELECT printf('account-%08d', i), 1, 0 "
+          "FROM n");
+  raw.run("COMMIT");
+}
+
 // Records of the usual size. Their hashes are of no tree: nothing is verified here.
 void add_records(const std::string& path, std::size_t count) {
   constexpr std::size_t at_once = 1'000'000;
@@ -106,11 +117,26 @@ void add_records(const std::string& path, std::size_t count) {
   }
 }
 
+// One of so many resources, any of them.
+class AnyResource {
+ public:
+  explicit AnyResource(std::size_t count) : count_(count) {}
+  [[nodiscard]] std::string operator()() { return name_of(random_() % count_); }
+
+ private:
+  std::size_t count_;
+  std::mt19937_64 random_{4711};
+};
+
+double microseconds_since(Time::time_point start) {
+  return std::chrono::duration<double, std::micro>(Time::now() - start).count();
+}
+
 // A store to be asked by turns.
 class Asked {
  public:
   Asked(std::string path, Durability level, std::size_t resources)
-      : path_(std::move(path)), level_(level), resources_(resources) {
+      : path_(std::move(path)), level_(level), resource_(resources) {
     static_cast<void>(must(Coordinator::open(path_, {.durability = level_})));
   }
 
@@ -120,20 +146,46 @@ class Asked {
 
   // Acquires one of its resources, any of them, and gives it back untimed.
   [[nodiscard]] double acquire() {
-    const std::string name = name_of(random_() % resources_);
+    const std::string name = resource_();
     const auto start = Time::now();
     const Lease lease = must(coordinator().acquire(name));
-    const std::chrono::duration<double, std::micro> took = Time::now() - start;
+    const double took = microseconds_since(start);
     static_cast<void>(must(coordinator().release(lease)));
-    return took.count();
+    return took;
   }
 
  private:
   std::string path_;
   Durability level_;
-  std::size_t resources_;
+  AnyResource resource_;
   std::optional<Coordinator> coordinator_ = {};
-  std::mt19937_64 random_{4711};
+};
+
+// The same of the baseline.
+class AskedBaseline {
+ public:
+  AskedBaseline(std::string path, Durability level, std::size_t resources)
+      : path_(std::move(path)), level_(level), resource_(resources) {
+    const Baseline creates_the_tables(path_, level_);
+    add_baseline_resources(path_, resources);
+  }
+
+  void open() { database_.emplace(path_, level_); }
+
+  [[nodiscard]] double acquire() {
+    const std::string name = resource_();
+    const auto start = Time::now();
+    const std::int64_t token = database_->acquire(name, "worker-0");
+    const double took = microseconds_since(start);
+    database_->release(name, token);
+    return took;
+  }
+
+ private:
+  std::string path_;
+  Durability level_;
+  AnyResource resource_;
+  std::optional<Baseline> database_ = {};
 };
 
 struct Effort {
@@ -142,7 +194,8 @@ struct Effort {
 };
 
 // The p50 of the large store, beside that of the small one in the same round.
-std::vector<Row> compare(const std::string& name, Asked& small, Asked& large, Effort effort,
+template <class Kind>
+std::vector<Row> compare(const std::string& name, Kind& small, Kind& large, Effort effort,
                          const std::string& target) {
   small.open();
   large.open();
@@ -223,6 +276,10 @@ std::vector<Row> measure(const Arguments& arguments, const std::string& dir, Dur
       append(rows, measure_memory(large, arguments.number("operations", 1'000'000)));
     }
   }
+  AskedBaseline little_baseline(folder.str() + "/baseline-small.db", level, few);
+  AskedBaseline large_baseline(folder.str() + "/baseline.db", level, many);
+  append(rows, compare("baseline, " + std::to_string(many) + " resources", little_baseline,
+                       large_baseline, effort, "what is SQLite's of it"));
   const auto little = small("records");
   Asked large(folder.str() + "/records.db", level, few);
   add_resources(large.path(), few, Leases::none);
