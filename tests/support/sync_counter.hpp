@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include "front_vfs.hpp"
@@ -28,8 +29,9 @@ class SyncCounter {
  private:
   struct Shared {
     sqlite3_vfs* usual = nullptr;
-    sqlite3_io_methods log{};  // the usual methods, with a sync that counts
-    int (*sync)(sqlite3_file*, int) = nullptr;
+    std::mutex opening;
+    const sqlite3_io_methods* usual_log = nullptr;  // all logs have the same
+    sqlite3_io_methods log{};                       // with a sync that counts
     std::atomic<std::uint64_t> count{0};
     std::atomic<std::chrono::milliseconds::rep> delay{0};
   };
@@ -41,9 +43,12 @@ class SyncCounter {
     Shared& s = shared();
     const int result = s.usual->xOpen(s.usual, name, file, flags, out);
     if (result == SQLITE_OK && (flags & SQLITE_OPEN_WAL) != 0) {
-      s.log = *file->pMethods;
-      if (s.log.xSync != &SyncCounter::sync) s.sync = s.log.xSync;
-      s.log.xSync = &SyncCounter::sync;
+      const std::lock_guard lock(s.opening);
+      if (file->pMethods != s.usual_log) {
+        s.usual_log = file->pMethods;
+        s.log = *s.usual_log;
+        s.log.xSync = &SyncCounter::sync;
+      }
       file->pMethods = &s.log;
     }
     return result;
@@ -51,7 +56,7 @@ class SyncCounter {
   static int sync(sqlite3_file* file, int flags) {
     ++shared().count;
     std::this_thread::sleep_for(std::chrono::milliseconds(shared().delay.load()));
-    return shared().sync(file, flags);
+    return shared().usual_log->xSync(file, flags);
   }
 
   FrontVfs vfs_{"wallock-test-sync-counter", &SyncCounter::open};
