@@ -78,7 +78,8 @@ class TwoOpenings {
       if (std::this_thread::get_id() != self) return meet_second(now);
       if (now != call || started_.exchange(true)) return;
       other = std::thread([&] {
-        note(round.second, second_, round.second_done = round.second.run(second_));
+        round.second_done = round.second.run(second_);
+        note(round.second, second_, round.second_done, std::exchange(seen, std::nullopt));
         finished_ = true;
       });
       await([&] { return wrote_ || finished_; });
@@ -100,7 +101,7 @@ class TwoOpenings {
     return {.scenario = name, .durability = durability_, .log = log_, .answers = answers_};
   }
 
-  // What a read was answered.
+  // What a read of the second opening was answered.
   std::optional<TreeHead> seen;
 
  private:
@@ -120,7 +121,8 @@ class TwoOpenings {
     while (now == FileCall::flush && !answered_)
       std::this_thread::sleep_for(100us);
   }
-  void note(const Step& step, const Stage& stage, const Status& done) {
+  void note(const Step& step, const Stage& stage, const Status& done,
+            std::optional<TreeHead> read = std::nullopt) {
     if (!done) return;
     const std::lock_guard lock(mutex_);
     std::uint64_t size = stage.granted.position();
@@ -129,8 +131,8 @@ class TwoOpenings {
     const bool lasts = durability_ == Durability::every_answer ||
                        (durability_ == Durability::commits && step.durable);
     answers_.push_back({.step = step.name, .granted = stage.granted});
-    if (seen) {
-      answers_.back().durable_head = std::exchange(seen, std::nullopt);
+    if (read) {
+      answers_.back().durable_head = read;
     } else if (lasts) {
       sizes_.emplace_back(answers_.size() - 1, size + 1);
     }
