@@ -39,12 +39,11 @@ void Connection::retire() noexcept {
   sqlite3_set_authorizer(db, &Connection::on_authorize, nullptr);
   sqlite3_close_v2(db);
   // Its destructor would close again, so it is never run. No mutex: a fork could leave it locked.
+  // Nobody walks the list: it only keeps what is in it from being lost.
   static constinit std::atomic<Retired*> all{nullptr};
   Retired* const retired = retired_.release();
   retired->database = database_.release();
-  retired->next = all.load();
-  while (!all.compare_exchange_weak(retired->next, retired)) {
-  }
+  retired->next = all.exchange(retired);
 }
 
 Connection::Connection(const std::string& path, int flags, const Clock& clock, Instant deadline)
