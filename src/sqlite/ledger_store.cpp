@@ -47,8 +47,9 @@ Status LedgerStore::load_epoch(sqlite3* db) {
   Query query(db, select_epoch_);
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row) return fail(Errc::store_corrupt);
-  epoch_ = static_cast<std::uint64_t>(query.integer(0));
+  const auto epoch = *row ? query.epoch(0) : std::nullopt;
+  if (!epoch) return fail(Errc::store_corrupt);
+  epoch_ = *epoch;
   return {};
 }
 

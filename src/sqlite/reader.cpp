@@ -82,8 +82,9 @@ Result<Reader::Edge> Reader::edge() {
   const auto row = query.step();
   if (!row) return fail(row.error());
   if (query.is_null(0) || query.is_null(1)) return fail(Errc::ledger_damaged);
-  return Edge{.epoch = static_cast<std::uint64_t>(query.integer(0)),
-              .size = static_cast<std::uint64_t>(query.integer(1)) + 1};
+  const auto epoch = query.epoch(0);
+  if (!epoch) return fail(Errc::store_corrupt);
+  return Edge{.epoch = *epoch, .size = static_cast<std::uint64_t>(query.integer(1)) + 1};
 }
 
 Result<std::int64_t> Reader::number(Statement& statement) {

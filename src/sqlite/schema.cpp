@@ -36,10 +36,10 @@ Result<Meta> read_meta(sqlite3* db) {
   Query query(db, statement);
   const auto row = query.step();
   if (!row) return fail(row.error());
-  if (!*row) return fail(Errc::store_corrupt);
-  return Meta{.min_writer = query.integer(0),
-              .epoch = static_cast<std::uint64_t>(query.integer(1)),
-              .boot_id = std::string(query.text(2))};
+  const auto epoch = *row ? query.epoch(1) : std::nullopt;
+  if (!epoch) return fail(Errc::store_corrupt);
+  return Meta{
+      .min_writer = query.integer(0), .epoch = *epoch, .boot_id = std::string(query.text(2))};
 }
 
 Status apply_migration(sqlite3* db, std::string_view name, std::string_view sql, WallTime now) {

@@ -75,6 +75,11 @@ class Query {
     return FencingToken::from_value(static_cast<std::uint64_t>(integer(column)))
         .value_or(FencingToken());
   }
+  // Empty if it is beyond the number line.
+  [[nodiscard]] std::optional<std::uint64_t> epoch(int column) const noexcept {
+    const auto value = static_cast<std::uint64_t>(integer(column));
+    return value <= FencingToken::max_epoch ? std::optional(value) : std::nullopt;
+  }
   [[nodiscard]] Instant instant(int column) const noexcept {
     return Instant(Duration(integer(column)));
   }

@@ -170,6 +170,8 @@ MUTANTS = [
     ("frames are read before they are written", STORE + "gathering_vfs.cpp",
      "methods.xRead = &pass_after_frames<&M::xRead, void*, int, sqlite3_int64>;", "",
      "repository"),
+    ("any number is an epoch", STORE + "statement.hpp",
+     "value <= FencingToken::max_epoch ?", "true ?", "repository INV-01*"),
     ("the epoch is not raised after a restart", STORE + "schema.cpp",
      'if (clock.boot_id().value_or("") == meta->boot_id) return {};', "return {};", "repository"),
     ("ledger and outbox in two transactions", STORE + "repository_commits.cpp",

@@ -118,6 +118,24 @@ TEST_CASE("without a boot id nothing is left to ride with a later flush") {
   CHECK(at.open().health().value().epoch == 2);
 }
 
+TEST_CASE("INV-01 an epoch that is none, or that fell, lets no old token write") {
+  TempStore at;
+  auto store = at.open();
+  const auto lease = store.acquire("r", by("ann")).value();
+  const auto epoch = GENERATE(as<std::string>(), "1048576", "9223372036854775807", "-1", "0");
+  CAPTURE(epoch);
+  at.raw().must(
+      "PRAGMA ignore_check_constraints = 1; DROP TRIGGER wallock_meta_epoch_never_falls; "
+      "UPDATE wallock_meta SET epoch = " +
+      epoch);
+  const bool fell = epoch == "0";
+  CHECK(answer(store.commit(lease, sent("a"))) == (fell ? "stale_token" : "store_corrupt"));
+  if (fell) return;
+  CHECK(answer(store.health()) == "store_corrupt");
+  CHECK(answer(store.leases()) == "store_corrupt");
+  CHECK(answer(Coordinator::open(at.path(), at.options())) == "store_corrupt");
+}
+
 TEST_CASE("an epoch that is used up is an error, and nothing wraps") {
   TempStore at;
   {

@@ -126,6 +126,11 @@ TEST_CASE("INV-01 case L16: a token of an earlier epoch is stale even if the row
                                             .fence = token(FencingToken::max_position)}));
 }
 
+TEST_CASE("INV-01 no token is spent in an epoch that fell or is beyond the number line") {
+  for (const std::uint64_t wrong : {epoch - 1, FencingToken::max_epoch + 1})
+    CHECK(refusal(decide_commit(held(), command(), at(100s, 1000, wrong))) == Errc::stale_token);
+}
+
 TEST_CASE("case L1: a paused holder commits only as long as nobody superseded it") {
   // Past the end of the lease, but nobody took it: the fence decides, not the clock.
   for (const AfterCommit after : every_after)

@@ -58,10 +58,12 @@ struct Moment {
 };
 
 // The highest token that may no longer write, by the row or because it belongs to an earlier epoch:
-// a raised epoch fences every token before it without touching a row.
+// a raised epoch fences every token before it without touching a row. An epoch that fell, or that
+// is beyond the number line, is none of a sound store: it fences all that was issued.
 [[nodiscard]] inline FencingToken fence(const ResourceState& state, const Moment& at) {
   const auto first = FencingToken::of(at.epoch, 0);
-  return std::max(state.max_fence, first ? first->predecessor() : FencingToken());
+  if (!first || state.issued.epoch() > at.epoch) return std::max(state.max_fence, state.issued);
+  return std::max(state.max_fence, first->predecessor());
 }
 
 // The tenure while it keeps others out, else null. It is the state's own: no longer than that.
