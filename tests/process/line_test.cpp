@@ -137,22 +137,28 @@ TEST_CASE("threads and processes wait in one line") {
 
 TEST_CASE("who does not wait does not overtake those who do") {
   Line line;
-  auto holder = line.hold("r");
-  auto stopped = line.wait_for("r");
-  REQUIRE(stopped.pause());
-  Line::let_go(holder);
-  // Free, and promised to the one in line; for a moment only, because that one does not move. (The
-  // moment may be over on a busy machine.)
-  auto granted = line.store().try_acquire("r");
-  if (!granted) {
-    CHECK(granted.error().code() == Errc::lease_held);
-    CHECK(granted.error().facts().holder.empty());
-    granted = line.store().acquire("r", {.wait = 60s});
+  // Free, and promised to the one in line; for a moment only, because that one does not move. On a
+  // busy machine the moment may be over before it is asked for: not each time.
+  bool refused = false;
+  for (int attempt = 0; attempt < 20 && !refused; ++attempt) {
+    auto holder = line.hold("r");
+    auto stopped = line.wait_for("r");
+    REQUIRE(stopped.pause());
+    Line::let_go(holder);
+    auto granted = line.store().try_acquire("r");
+    refused = !granted;
+    if (refused) {
+      CHECK(granted.error().code() == Errc::lease_held);
+      CHECK(granted.error().facts().holder.empty());
+      granted = line.store().acquire("r", {.wait = 60s});
+    }
+    REQUIRE(granted);
+    stopped.resume();
+    CHECK(line.store().release(*granted));
+    CHECK(Line::is_granted(stopped));
+    Line::let_go(stopped);
   }
-  REQUIRE(granted);
-  stopped.resume();
-  CHECK(line.store().release(*granted));
-  CHECK(Line::is_granted(stopped));
+  CHECK(refused);
 }
 
 TEST_CASE("waiters that are killed leave nothing behind and cost the next one nothing (case L20)") {
